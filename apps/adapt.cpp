@@ -32,54 +32,55 @@ class Adapt : public Command {
     return "Change the tetrahedra of a mesh until their edges have the lengths you want";
   }
   [[nodiscard]] std::string example() const override {
-    return "barrio --ranks 2 adapt box.h5m --size plane,x=0.5,finest=0.02,largest=0.2 -o fine.h5m";
+    return "barrio --ranks 2 adapt box.h5m --size plane,x=0.5,min_size=0.02,max_size=0.2 -o fine.h5m";
   }
   [[nodiscard]] bool is_parallel() const override { return true; }
   [[nodiscard]] std::span<const WorkStep> work_steps() const override { return adapt_steps; }
   void add_options(CLI::App& app) override {
     app.add_option("IN", input_, fmt::format("Mesh file ({})", io::readable_formats))->required();
     app.add_option("-s,--size", sizes_,
-                   "Wanted edge length: a number, or plane,x=X|y=Y|z=Z,finest=F,largest=L[,width=W][,growth=G], or "
-                   "sphere,x=X,y=Y,z=Z,radius=R,finest=F,...; of several the smallest counts");
+                   "Wanted edge length: a number, or plane,x=X|y=Y|z=Z,min_size=F,max_size=L[,width=W][,growth=G], or "
+                   "sphere,x=X,y=Y,z=Z,radius=R,min_size=F,...; may be repeated: the smallest length counts");
     app.add_option("--size-field", size_field_,
-                   "Instead: a field or tag of the file with the wanted length at each vertex");
+                   "Field or tag of the file with the wanted length at each vertex, instead of --size");
     CLI::Option* const errors = app.add_option(
         "--error-field", error_field_,
-        "Instead: a field or tag of the file with an error for each cell, to become --target-error in all");
-    CLI::Option* const target = app.add_option("--target-error", target_.error, "Error that each cell is to have")
+        "Field or tag of the file with an error for each cell, instead of --size: lengths make it --target-error");
+    CLI::Option* const target = app.add_option("--target-error", target_.error, "Wanted error of each cell")
                                     ->check(CLI::PositiveNumber)
                                     ->needs(errors);
     errors->needs(target);
-    app.add_option("--error-order", target_.order, "p, where half the size leaves 2^-p of the error")
+    app.add_option("--error-order", target_.order, "p, where halving the size of a cell leaves 2^-p of its error")
         ->check(CLI::PositiveNumber)
         ->capture_default_str()
         ->needs(errors);
-    app.add_option("--finest", options_.limits.finest, "No wanted length is smaller");
-    app.add_option("--largest", options_.limits.largest, "No wanted length is larger");
+    app.add_option("--min-size", options_.limits.min_size, "Lower bound of wanted lengths");
+    app.add_option("--max-size", options_.limits.max_size, "Upper bound of wanted lengths");
     app.add_option("--growth", options_.limits.growth,
-                   "Lengths in a field grow by no more than this for each unit of length, 0.4 say");
+                   "Largest growth of lengths in a field per unit of length, for instance 0.4");
     app.add_option("-o,--output", output_,
                    "File to write (.h5m for a restart, .vtkhdf for pictures, .mesh or .meshb for Mmg)")
         ->required();
     app.add_option("--feature-angle", options_.feature_angle,
-                   "Edges where the boundary turns by more stay edges, degrees")
+                   "Degrees: where the boundary turns by more there is a feature edge, which stays")
         ->check(CLI::Range(0.0, 180.0))
         ->capture_default_str();
     app.add_option("--min-quality", options_.min_quality,
-                   "No change makes a cell worse than both this and what was there (mean ratio, 1 is regular)")
+                   "Mean ratio (1 is regular): no change makes a cell worse than both this and the cells before")
         ->check(CLI::Range(0.0, 1.0))
         ->capture_default_str();
     app.add_option("--frozen", options_.frozen_sets,
                    "Sets whose cells and faces stay as they are, by name or as 'material 3'");
     app.add_option("--parent-field", options_.parent_field,
-                   "Add a field to the cells: id of the one in whose place it is, and 1 if it was changed");
-    app.add_option("--max-cells", options_.max_cells_per_rank, "Refuse sizes that need more on each rank")
+                   "Name of a field to add on cells: id of the parent, and 1 if the cell was changed, else 0");
+    app.add_option("--max-cells", options_.max_cells_per_rank, "Refuse sizes that need more cells on each rank")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
-    app.add_option("--max-seconds", options_.max_seconds, "End after that, with the mesh as far as it is")
+    app.add_option("--max-seconds", options_.max_seconds,
+                   "Stop after that, with a valid mesh that is not fully adapted")
         ->check(CLI::NonNegativeNumber);
     app.add_flag("--leave-out", options_.leaves_out,
-                 "Go on without values on faces and edges, and listed edges, which cannot be kept yet");
+                 "Drop data that cannot be kept yet: values on faces and edges, and listed edges");
     degenerate_.add_to(app);
   }
   Json run(mpi::Context* context) override {
@@ -92,7 +93,7 @@ class Adapt : public Command {
     mpi::agree_after(*context, [&] {
       const int n_given = (sizes_.empty() ? 0 : 1) + (size_field_.empty() ? 0 : 1) + (error_field_.empty() ? 0 : 1);
       if (n_given != 1)
-        refuse(ErrorCode::usage, "wanted lengths", "come from one of --size, --size-field and --error-field");
+        refuse(ErrorCode::usage, "wanted lengths", "must come from one of --size, --size-field and --error-field");
       for (const std::string& text : sizes_) sizes.push_back(adapt::parse_size(text));
     });
     io::ReadOptions reading;
@@ -109,8 +110,8 @@ class Adapt : public Command {
     result["error_field"] = error_field_;
     result["options"] = {{"target_error", target_.error},
                          {"error_order", target_.order},
-                         {"finest", options_.limits.finest},
-                         {"largest", text_of(options_.limits.largest)},
+                         {"min_size", options_.limits.min_size},
+                         {"max_size", text_of(options_.limits.max_size)},
                          {"growth", text_of(options_.limits.growth)},
                          {"feature_angle", options_.feature_angle},
                          {"min_quality", options_.min_quality},
@@ -121,7 +122,7 @@ class Adapt : public Command {
     result["checksum"] = hex(mesh.checksum());
     result["left_out"] = report.left_out;
     result["cells_unchanged"] = report.n_unchanged;
-    result["quality"] = {{"least", report.min_quality}, {"mean", report.mean_quality}};
+    result["quality"] = {{"min", report.min_quality}, {"mean", report.mean_quality}};
     result["edges_in_range"] = report.in_range;
     result["is_complete"] = report.is_complete;
     result["seconds"] = mpi::max(*context, report.seconds);
@@ -143,26 +144,25 @@ class Adapt : public Command {
     text += fmt::format("  {} edges split, {} collapsed; {} swaps, {} vertices moved; checksum {}\n",
                         n(changes["splits"]["made"]), n(changes["collapses"]["made"]), n(changes["swaps"]["made"]),
                         n(changes["moves"]["made"]), r["checksum"].get<std::string>());
-    text +=
-        fmt::format("  mean ratio {:.2f} at least, {:.2f} in the mean; {:.0f} % of the edges have the wanted length\n",
-                    r["quality"]["least"].get<double>(), r["quality"]["mean"].get<double>(),
-                    100 * r["edges_in_range"].get<double>());
+    text += fmt::format("  mean ratio at least {:.2f}, mean {:.2f}; {:.0f} % of the edges have the wanted length\n",
+                        r["quality"]["min"].get<double>(), r["quality"]["mean"].get<double>(),
+                        100 * r["edges_in_range"].get<double>());
     constexpr double few = 0.5;
     if (r["edges_in_range"].get<double>() < few && r["is_complete"].get<bool>())
       text += fmt::format(
-          "  few edges have the wanted length: other changes would make cells worse than what was there and than "
-          "--min-quality ({}); a lower one may allow them\n",
+          "  few edges have the wanted length: more changes would make cells worse than before and than --min-quality "
+          "({}); a lower limit may allow them\n",
           r["options"]["min_quality"].get<double>());
-    if (!r["is_complete"].get<bool>()) text += "  the time was over before all was done\n";
+    if (!r["is_complete"].get<bool>()) text += "  --max-seconds ended the adaptation early\n";
     if (!r["left_out"].empty())
       text += fmt::format("  left out: {}\n", fmt::join(r["left_out"].get<std::vector<std::string>>(), ", "));
     return text;
   }
 
  private:
-  /// JSON has no infinity.
+  /// Return a limit for JSON, which has no infinity.
   static Json text_of(double limit) { return std::isfinite(limit) ? Json(limit) : Json(); }
-  /// The field with sizes; made here if errors are given. Collective.
+  /// Return the name of the field with sizes; it is computed here if errors are given. Collective.
   std::string size_field_in(mesh::Mesh& mesh) const {
     if (error_field_.empty()) return size_field_;
     const std::vector<double> errors = adapt::real_values(mesh, error_field_, mesh.cell_dim());

@@ -21,9 +21,9 @@ class Amr : public Command {
   void add_options(CLI::App& app) override {
     app.add_option("CASE", job_.case_file, "Case file in TOML; docs/reference/case-file.md lists the keys")->required();
     app.add_option("--set", job_.settings,
-                   "Value to lay over the file's, as grid.levels=3 or run.end_time=0.1; repeat it");
+                   "Value that replaces one of the file, such as grid.levels=3 or run.end_time=0.1; may be repeated");
     app.add_option("--restart", job_.restart,
-                   "Checkpoint to go on from, to the bits that would have come without the end");
+                   "Checkpoint to continue from; the result is the same, bit by bit, as without the restart");
   }
   Json run(mpi::Context* context) override { return run_amr(*context, job_, progress_); }
   [[nodiscard]] int exit_code(const Json& result) const override {
@@ -51,7 +51,7 @@ class Amr : public Command {
     }
     for (const auto& [name, values] : r["series"].items())
       if (name != "time")
-        text += fmt::format("  {}: {:.6g} at the begin, {:.6g} at the end\n", name, values.front().get<double>(),
+        text += fmt::format("  {}: {:.6g} at the start, {:.6g} at the end\n", name, values.front().get<double>(),
                             values.back().get<double>());
     if (r.contains("output"))
       text +=
@@ -59,8 +59,8 @@ class Amr : public Command {
     if (r.contains("checkpoint")) text += fmt::format("  {}\n", r["checkpoint"].get<std::string>());
     for (const Json& one : r["slices"])
       text += fmt::format("  {}: {} at time {:.4g}, from {:.4g} to {:.4g}\n", one["file"].get<std::string>(),
-                          one["quantity"].get<std::string>(), one["time"].get<double>(), one["lowest"].get<double>(),
-                          one["highest"].get<double>());
+                          one["quantity"].get<std::string>(), one["time"].get<double>(), one["min"].get<double>(),
+                          one["max"].get<double>());
     return text + fmt::format("  checksum {}\n", r["checksum"].get<std::string>());
   }
 

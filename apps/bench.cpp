@@ -11,7 +11,7 @@
 #include "barrio/base/text.hpp"
 #include "barrio/mpi/run.hpp"
 
-// Benchmarks are programs beside this one, which write documents with goals.
+// Benchmarks are separate programs beside this one. They write documents with goals.
 
 namespace barrio::apps {
 namespace {
@@ -21,10 +21,10 @@ struct Run {
   std::vector<std::string> arguments;
 };
 
-/// A benchmark, and the runs of it that together measure all its goals.
+/// A benchmark, and the runs that together measure all its goals.
 struct Benchmark {
   const char* name;
-  int n_ranks;  // as a rule
+  int n_ranks;  // by default
   std::vector<Run> runs;
 };
 
@@ -52,16 +52,17 @@ class Bench : public Command {
   explicit Bench(const GlobalOptions& options) : options_(options) {}
   [[nodiscard]] std::string name() const override { return "bench"; }
   [[nodiscard]] std::string summary() const override {
-    return "Run a benchmark (adapt, amr, exchange, mesh, rankmap, strategies) against what one would write instead; "
-           "bench "
-           "NAME --help shows its options. bench all runs them all, or those named behind it, and lists every goal, "
+    return "Run a benchmark (adapt, amr, delaunay, exchange, mesh, rankmap, strategies) against the alternatives to "
+           "barrio; "
+           "bench NAME --help shows its options. bench all runs all of them, or those named after it, and lists every "
+           "goal, "
            "missed ones first";
   }
   [[nodiscard]] std::string example() const override {
     return "barrio --ranks 2 bench exchange --pattern ring --iterations 1024 61440";
   }
   void add_options(CLI::App& app) override {
-    app.prefix_command();  // what follows belongs to the benchmark
+    app.prefix_command();  // all following words belong to the benchmark
     app.fallthrough(false);
     app_ = &app;
   }
@@ -129,20 +130,19 @@ class Bench : public Command {
     if (may_be_all) known.emplace_back("all");
     throw Error(ErrorCode::usage, {.subject = fmt::format("benchmark '{}'", wanted),
                                    .cause = "is not known." + did_you_mean(wanted, known),
-                                   .remedy = fmt::format("there is: {}", fmt::join(known, ", "))});
+                                   .remedy = fmt::format("choose one of: {}", fmt::join(known, ", "))});
   }
 
-  /// Every goal of the benchmarks. @param only  names; empty: all
+  /// Run benchmarks and collect all their goals. @param only  names; empty: all
   [[nodiscard]] Json run_all(const std::vector<std::string>& only) {
     if (ranks_of_launcher() > 0)
       throw Error(ErrorCode::usage, {.subject = "bench all",
-                                     .cause = "starts its ranks itself, and a launcher has started it already",
-                                     .remedy = "start it without one"});
+                                     .cause = "starts its ranks itself, but a launcher has started it",
+                                     .remedy = "start it without a launcher"});
     if (options_.n_ranks > 0)
-      throw Error(ErrorCode::usage,
-                  {.subject = fmt::format("--ranks {}", options_.n_ranks),
-                   .cause = "means nothing to bench all: each run has the ranks that its goals are for",
-                   .remedy = "leave it out, or run one benchmark"});
+      throw Error(ErrorCode::usage, {.subject = fmt::format("--ranks {}", options_.n_ranks),
+                                     .cause = "cannot be given to bench all: each run has the ranks of its goals",
+                                     .remedy = "leave it out, or run one benchmark"});
     std::vector<const Benchmark*> chosen;
     for (const std::string& name : only) chosen.push_back(&find(name, false));
     if (only.empty())

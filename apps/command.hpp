@@ -15,7 +15,7 @@
 
 namespace barrio::apps {
 
-/// Which options of all commands mean something to a command.
+/// Options of all commands that one command uses.
 struct GlobalUse {
   bool ranks = false;   ///< --ranks
   bool result = true;   ///< --json and --result
@@ -28,30 +28,30 @@ class Command {
  public:
   virtual ~Command() = default;
   [[nodiscard]] virtual std::string name() const = 0;
-  /// One sentence.
+  /// Return one sentence.
   [[nodiscard]] virtual std::string summary() const = 0;
-  /// One line that works, shown by --help.
+  /// Return one command line that works, shown by --help.
   [[nodiscard]] virtual std::string example() const = 0;
-  /// Whether it needs MPI; the others never initialise it, so they work on a login node.
+  /// Tell whether it needs MPI; other commands never initialise it, so they work on a login node.
   [[nodiscard]] virtual bool is_parallel() const { return false; }
   virtual void add_options(CLI::App& app) = 0;
   [[nodiscard]] virtual GlobalUse global_use() const { return {.ranks = is_parallel(), .phases = is_parallel()}; }
-  /// Whether what follows its name belongs to another program, but for options of all commands in front of that.
+  /// Tell whether the words after its name belong to another program, except options of all commands in front of it.
   [[nodiscard]] virtual bool is_prefix() const { return false; }
-  /// Words for another program of barrio, among which options of all commands may stand too; null if there are none.
-  /// Asked for once the command line is read.
+  /// Return words for another program of barrio, possibly mixed with options of all commands; null if there are none.
+  /// Called after the command line is parsed.
   virtual std::vector<std::string>* forwarded_words() { return nullptr; }
-  /// The regions of its work in their order, with the shares of the time that they take as a rule, for a bar.
+  /// Return the regions of its work in order, with their usual shares of the time, for a progress bar.
   [[nodiscard]] virtual std::span<const WorkStep> work_steps() const { return {}; }
-  /// Have the progress of its work shown, on all ranks. It outlives the work.
+  /// Show the progress of its work, on all ranks. `progress` outlives the work.
   virtual void show_on(Progress& progress, mpi::Context& context) { progress.follow(context.trace(), work_steps()); }
-  /// @param context  null for a command that is not parallel
+  /// Do the work. @param context  null for a command that is not parallel
   virtual Json run(mpi::Context* context) = 0;
-  /// Whether another program has printed the result, as JSON too where that was asked for.
+  /// Tell whether another program has printed the result, also as JSON if requested.
   [[nodiscard]] virtual bool is_printed_elsewhere() const { return false; }
-  /// Text for people; empty if the command has printed what there is to say.
+  /// Format the result for people; empty if the command has printed everything itself.
   [[nodiscard]] virtual std::string render(const Json& result) const = 0;
-  /// Exit code of a result that is no error.
+  /// Return the exit code of a result that is not an error.
   [[nodiscard]] virtual int exit_code(const Json&) const { return 0; }
 };
 
@@ -70,7 +70,7 @@ std::unique_ptr<Command> make_seat();
 std::unique_ptr<Command> make_report(const GlobalOptions& options);
 /// As make_exec.
 std::unique_ptr<Command> make_doctor(const GlobalOptions& options);
-/// @param options  read when the command runs; outlive it
+/// @param options  read when the command runs; must outlive it
 std::unique_ptr<Command> make_exec(const GlobalOptions& options);
 /// As make_exec.
 std::unique_ptr<Command> make_bench(const GlobalOptions& options);
@@ -79,42 +79,42 @@ std::unique_ptr<Command> make_record(const GlobalOptions& options);
 /// As make_exec.
 std::unique_ptr<Command> make_probe(const GlobalOptions& options);
 
-/// All of them, in the order of --help. @param options  for commands that look at them themselves
+/// Make all commands, in the order of --help. @param options  for commands that read them themselves
 std::vector<std::unique_ptr<Command>> all_commands(const GlobalOptions& options);
 
-/// How a job of ranks ended.
+/// End of a job of ranks.
 struct RanksEnd {
   int code = 0;  ///< for this process: 128 + signal if one ended a rank or this process was told to end
-  std::optional<Error> fault = {};  ///< a rank that a signal has ended; all else its ranks have said themselves
+  std::optional<Error> fault = {};  ///< if a signal ended a rank; ranks report all other faults themselves
 };
 
-/// Start this program again under the MPI launcher it was built for, with the same arguments but for --ranks, and wait
-/// for it. @throws Error{usage} if a launcher started this process already
+/// Start this program again under the MPI launcher it was built for, with the same arguments except --ranks, and
+/// wait for it. @throws Error{usage} if a launcher started this process already
 RanksEnd restart_with_ranks(int n_ranks, const std::vector<std::string>& arguments);
-/// Run a program of barrio under the launcher, say on stderr how, and wait for it. As restart_with_ranks.
+/// Run a program of barrio under the launcher, log the launch line on stderr, and wait. Errors as restart_with_ranks.
 RanksEnd run_ranks(int n_ranks, const std::string& program, const std::vector<std::string>& arguments,
                    ProgramOutput output = ProgramOutput::shown);
-/// What the launcher says itself. Quiet is right for barrio's own programs, which say all that is to be said of a
-/// failure; for others it would also hide what MPI says of a fatal error.
+/// Verbosity of the launcher. Quiet suits barrio's own programs, which report failures themselves; for other programs
+/// it would also hide MPI's report of a fatal error.
 enum class LauncherSpeech { quiet, plain };
-/// Run any program under the launcher in this process's place, and say on stderr how. Does not return if it succeeds.
+/// Replace this process by the launcher of any program, and log its line on stderr. Does not return if it succeeds.
 /// @throws Error{usage} if a launcher started this process already, {failed} if there is none
 [[noreturn]] void launch(int n_ranks, const std::string& program, const std::vector<std::string>& arguments);
-/// The command line that does it, with the variables it sets in front.
+/// Return the command line of a launch, with its variable assignments in front.
 std::vector<std::string> launch_line(int n_ranks, const std::string& program, const std::vector<std::string>& arguments,
                                      LauncherSpeech speech);
-/// Ranks of the launcher that started this process; 0 if none did.
+/// Return the number of ranks of the launcher that started this process; 0 if none did.
 int ranks_of_launcher();
-/// Let MPI start sooner where no launcher has started this process. To be called before MPI is initialised: it sets an
-/// environment variable.
+/// Make MPI start faster in a process without a launcher. Call it before MPI is initialised: it sets environment
+/// variables.
 void expect_no_other_processes();
 
-/// Run a program in this process's place with standard input and output. Does not return if it succeeds. @throws
-/// Error{failed}
+/// Replace this process by a program, with the same standard input and output. Does not return if it succeeds.
+/// @throws Error{failed}
 [[noreturn]] void become(const std::vector<std::string>& command);
 
 /// Accept a whole number of 1 or more; CLI11's own check prints 300 digits.
-inline CLI::Validator at_least_one() {
+inline CLI::Validator positive_integer() {
   return {[](const std::string& text) {
             std::int64_t n = 0;
             return CLI::detail::lexical_cast(text, n) && n >= 1 ? std::string()
@@ -123,7 +123,7 @@ inline CLI::Validator at_least_one() {
           "POSITIVE"};
 }
 
-/// Accept names that end in a suffix: readers choose by it.
+/// Accept names that end in a suffix: readers choose the format by it.
 inline CLI::Validator suffix(const std::string& wanted) {
   return {[wanted](const std::string& text) {
             return text.ends_with(wanted) ? std::string() : "'" + text + "' does not end in " + wanted;
@@ -131,7 +131,7 @@ inline CLI::Validator suffix(const std::string& wanted) {
           "FILE" + wanted};
 }
 
-/// The reference page of all commands in Markdown, written from the parser.
+/// Write the reference page of all commands in Markdown from the parser.
 std::string reference_page(const CLI::App& app, const std::vector<std::unique_ptr<Command>>& commands);
 
 }  // namespace barrio::apps

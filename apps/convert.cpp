@@ -25,9 +25,9 @@ class Convert : public Command {
     app.add_option("IN", input_, fmt::format("Mesh file ({})", io::readable_formats))->required();
     app.add_option("OUT", output_, "File to write: .h5m, .vtkhdf, .mesh or .meshb")->required();
     app.add_option("--partition-tag", partition_tag_,
-                   "The partition to use, of a .h5m file that has several: a tag of sets, or an integer tag of cells")
+                   "Partition to use of a .h5m file that has several: a tag of sets, or an integer tag of cells")
         ->capture_default_str();
-    app.add_flag("--to-linear", to_linear_, "Cut cells of second order to their corners");
+    app.add_flag("--to-linear", to_linear_, "Reduce second-order cells to their corners");
     degenerate_.add_to(app);
   }
   Json run(mpi::Context* context) override {

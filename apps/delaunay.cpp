@@ -37,15 +37,15 @@ Format format_of(const std::string& path) {
   if (path.ends_with(".h5m")) return Format::h5m;
   if (path.ends_with(".vtkhdf")) return Format::vtkhdf;
   if (path.ends_with(".ele")) return Format::triangle;
-  refuse_together(ErrorCode::usage, path, "has an ending that says no format of triangulations",
-                  "end it in .h5m, .vtkhdf or .ele (with .node and .poly beside it)");
+  refuse_together(ErrorCode::usage, path, "has a suffix that is not a format of triangulations",
+                  "use .h5m, .vtkhdf or .ele (with .node and .poly beside it)");
 }
 
 class Delaunay : public Command {
  public:
   [[nodiscard]] std::string name() const override { return "delaunay"; }
   [[nodiscard]] std::string summary() const override {
-    return "Triangulate a planar graph of points and segments, with bounds of angles and areas; or audit a "
+    return "Triangulate a planar graph of points and segments, with bounds on angles and areas; or audit a "
            "triangulation";
   }
   [[nodiscard]] std::string example() const override {
@@ -59,43 +59,43 @@ class Delaunay : public Command {
   void add_options(CLI::App& app) override {
     app.add_option(
            "IN", input_,
-           fmt::format("Points, segments, holes and regions as Triangle has them (.poly, .node); polygons (.geojson); "
+           fmt::format("Points, segments, holes and regions in Triangle's format (.poly, .node); polygons (.geojson); "
                        "or triangles to refine (.ele, {})",
                        io::readable_formats))
         ->required();
     app.add_option("--project", project_,
-                   "Of GeoJSON, from longitudes and latitudes to a plane: auto (conformal, around the middle, metres), "
-                   "what PROJ knows ('EPSG:32632'), or none");
+                   "Projection of GeoJSON from longitudes and latitudes to a plane: auto (conformal, around the "
+                   "middle, metres), one that PROJ knows ('EPSG:32632'), or none");
     CLI::Option* const output = app.add_option(
         "-o,--output", output_, "File to write (.h5m, .vtkhdf for ParaView, .ele for Triangle's three files)");
     CLI::Option* const angle =
         app.add_option("--min-angle", refining_.min_angle,
-                       fmt::format("No smaller angle than that, degrees; up to {} it can be promised",
-                                   delaunay::guaranteed_angle))
+                       fmt::format("Min angle of triangles, degrees; guaranteed up to {}", delaunay::guaranteed_angle))
             ->check(CLI::Range(0.0, 34.0))
             ->capture_default_str();
     CLI::Option* const area =
-        app.add_option("--max-area", refining_.max_area, "No triangle is larger")->check(CLI::PositiveNumber);
+        app.add_option("--max-area", refining_.max_area, "Max area of a triangle")->check(CLI::PositiveNumber);
     CLI::Option* const size =
         app.add_option("--area", area_text_,
-                       "Largest area of a triangle at a place: a formula of x and y, as '1e-4 + 0.01*(x^2+y^2)'");
+                       "Max area of a triangle by position: a formula of x and y, as in '1e-4 + 0.01*(x^2+y^2)'");
     bounds_ = {angle, area, size};
-    app.add_flag("!--no-region-areas", refining_.keeps_regions, "Pass over the largest areas of the file's regions");
-    app.add_flag(
-        "!--no-refinement", refines_,
-        "Add no points: triangulate what is there, as is done with points without segments unless a bound is given");
-    app.add_flag("!--keep-boundary", refining_.splits_boundary, "Put no points onto the boundary");
-    app.add_flag("!--keep-segments", refining_.splits_segments, "Put no points onto any segment");
-    app.add_flag("--hull", triangulating_.fills_hull, "Triangulate the convex hull, not what segments enclose");
-    app.add_option("--max-triangles", refining_.max_triangles, "End before there are more")->check(CLI::PositiveNumber);
+    app.add_flag("!--no-region-areas", refining_.keeps_regions, "Ignore the max areas of the file's regions");
+    app.add_flag("!--no-refinement", refines_,
+                 "Add no points; this is the default for points without segments, unless a bound is given");
+    app.add_flag("!--keep-boundary", refining_.splits_boundary, "Add no points on the boundary");
+    app.add_flag("!--keep-segments", refining_.splits_segments, "Add no points on any segment");
+    app.add_flag("--hull", triangulating_.fills_hull,
+                 "Triangulate the convex hull, not just the area that segments enclose");
+    app.add_option("--max-triangles", refining_.max_triangles, "Stop before there are more")
+        ->check(CLI::PositiveNumber);
     app.add_option(
            "--audit", audited_,
-           "Instead: check that a file is a triangulation of IN within the bounds (.h5m or .ele); exit code 4 if not")
+           "Instead: check that a file (.h5m or .ele) is a triangulation of IN within the bounds; exit code 4 if not")
         ->excludes(output);
   }
   Json run(mpi::Context* context) override {
     if (audited_.empty() == output_.empty())
-      refuse_together(ErrorCode::usage, "delaunay", "needs --output or --audit", "say where the triangulation goes");
+      refuse_together(ErrorCode::usage, "delaunay", "needs --output or --audit", "name the file to write with -o");
     mpi::agree_after(*context, [&] { read_formula(); });
     Json result = mpi::document(*context, "barrio.delaunay", 1);
     result["input"] = input_;
@@ -122,7 +122,7 @@ class Delaunay : public Command {
   }
 
  private:
-  /// @throws Error{usage}
+  /// Parse the formula of areas. @throws Error{usage}
   void read_formula() {
     if (area_text_.empty()) return;
     static const std::array<std::string, 2> names{"x", "y"};
@@ -131,11 +131,11 @@ class Delaunay : public Command {
         return formula(place);
       };
     } catch (const Error& error) {
-      refuse(ErrorCode::usage, "--area", error.cause(), "as: 1e-4 + 0.01 * (x^2 + y^2)");
+      refuse(ErrorCode::usage, "--area", error.cause(), "write it as in 1e-4 + 0.01 * (x^2 + y^2)");
     }
   }
 
-  /// Collective; rank 0 works.
+  /// Triangulate, refine and write. Collective; rank 0 does all but the writing.
   void triangulate(mpi::Context& context, Json& result) {
     const Format format = format_of(output_);
     delaunay::Triangulation mesh;
@@ -161,13 +161,14 @@ class Delaunay : public Command {
     result["seconds_of_writing"] = mpi::max(context, MPI_Wtime() - start);
   }
 
-  /// Points without segments stay alone, unless a bound was given.
+  /// Tell whether to refine: points without segments are refined only if a bound was given.
   [[nodiscard]] bool is_refined(const delaunay::PlanarGraph& graph) const {
     return refines_ && (!graph.segments.empty() ||
                         std::ranges::any_of(bounds_, [](const CLI::Option* bound) { return bound->count() > 0; }));
   }
 
-  /// @throws Error{failed} if something is in the way; {usage} if a file that is read would be replaced
+  /// Check the files to write. @throws Error{failed} if one cannot be written; {usage} if it would replace an input
+  /// file
   void check_output(Format format) const {
     std::vector<std::string> outputs{output_};
     const std::string stem = output_.substr(0, output_.rfind('.'));
@@ -178,12 +179,12 @@ class Delaunay : public Command {
       std::error_code ignored;
       for (const std::string& input : {input_, points})
         if (std::filesystem::equivalent(input, output, ignored))
-          refuse(ErrorCode::usage, output, fmt::format("would replace {}, which is read", input),
+          refuse(ErrorCode::usage, output, fmt::format("would replace {}, which is an input", input),
                  "choose another name");
     }
   }
 
-  /// Local.
+  /// Read the graph, triangulate and refine. Local.
   void make(mpi::Context& context, delaunay::Triangulation& mesh, Json& result) {
     GraphInput file = read_graph(input_, project_);
     const double start = MPI_Wtime();
@@ -212,7 +213,7 @@ class Delaunay : public Command {
     result["triangles"] = mesh.n_triangles();
     if (mesh.n_repeated_segments > 0)
       file.left_out.push_back(
-          fmt::format("{} pieces of segments that were there already, with their markers", mesh.n_repeated_segments));
+          fmt::format("{} pieces of segments that repeat others, with their markers", mesh.n_repeated_segments));
     result.update(delaunay::to_json(delaunay::shape_statistics(mesh)));
     result["regions"] = n_used_regions(mesh);
     result["left_out"] = file.left_out;
@@ -231,13 +232,13 @@ class Delaunay : public Command {
     return std::count(is_used.begin() + 1, is_used.end(), 1);
   }
 
-  /// About how many there will be; 0 if nothing tells.
+  /// Estimate the number of triangles; 0 if it is unknown.
   [[nodiscard]] std::int64_t expected_triangles(const delaunay::Triangulation& mesh) const {
     if (refining_.max_area <= 0) return 0;
     double area = 0.0;
     for (const delaunay::Triangle& t : mesh.triangles.items())
       if (t.is_used()) area += mesh.area(t);
-    constexpr double usual = 1.55;  // triangles by area over bound
+    constexpr double usual = 1.55;  // triangles per area over bound
     return static_cast<std::int64_t>(std::min(usual * area / refining_.max_area, 1e18));
   }
 
@@ -274,19 +275,18 @@ class Delaunay : public Command {
     if (const auto projection = r["projection"].get<std::string>(); !projection.empty())
       text += fmt::format("  projected: {}\n", projection);
     if (r["points_outside"].get<std::int64_t>() > 0)
-      text += fmt::format("  {} points of the file lie outside of the segments, or in holes, and are no vertices\n",
+      text += fmt::format("  {} points of the file lie outside the segments or in holes, and are left out\n",
                           n(r["points_outside"]));
-    text +=
-        fmt::format("  angles from {:.1f} degrees, areas from {:.3g} to {:.3g}\n", r["angles"]["least"].get<double>(),
-                    r["areas"]["least"].get<double>(), r["areas"]["largest"].get<double>());
+    text += fmt::format("  angles from {:.1f} degrees, areas from {:.3g} to {:.3g}\n", r["angles"]["min"].get<double>(),
+                        r["areas"]["min"].get<double>(), r["areas"]["max"].get<double>());
     const Json& bad = r["bad_triangles"];
     if (bad["at_segments"].get<std::int64_t>() > 0)
-      text += fmt::format("  {} times a triangle stayed as it is, since segments may not be split\n",
-                          n(bad["at_segments"]));
+      text +=
+          fmt::format("  {} times a bad triangle was left because segments may not be split\n", n(bad["at_segments"]));
     if (bad["by_rounding"].get<std::int64_t>() > 0)
-      text += fmt::format("  {} times a triangle stayed as it is: coordinates are too coarse for smaller ones\n",
+      text += fmt::format("  {} times a bad triangle was left because coordinates are too coarse for smaller ones\n",
                           n(bad["by_rounding"]));
-    if (!r["is_complete"].get<bool>()) text += "  it ended at --max-triangles: not all triangles are as wanted\n";
+    if (!r["is_complete"].get<bool>()) text += "  stopped at --max-triangles: not all triangles meet the bounds\n";
     if (!r["left_out"].empty())
       text += fmt::format("  left out: {}\n", fmt::join(r["left_out"].get<std::vector<std::string>>(), ", "));
     return text;
@@ -294,8 +294,8 @@ class Delaunay : public Command {
 
   [[nodiscard]] std::string text_of_audit(const Json& r) const {
     const Json& audit = r["audit"];
-    std::string text = fmt::format("{}: {}\n", audited_,
-                                   audit["passes"].get<bool>() ? "is what it should be" : "is NOT what it should be");
+    std::string text =
+        fmt::format("{} {}\n", audited_, audit["passes"].get<bool>() ? "passes the audit" : "FAILS the audit");
     for (const Json& check : audit["checks"])
       text += fmt::format("  {:<12} {:<6} {}\n", check["check"].get<std::string>(),
                           check["met"].get<bool>() ? "met" : "FAULT", check["text"].get<std::string>());
@@ -309,7 +309,7 @@ class Delaunay : public Command {
   std::string project_;
   Progress* progress_ = nullptr;
   bool refines_ = true;
-  std::array<const CLI::Option*, 3> bounds_{};  // given or not
+  std::array<const CLI::Option*, 3> bounds_{};  // options that bound triangles
   delaunay::TriangulateOptions triangulating_;
   delaunay::RefineOptions refining_;
 };

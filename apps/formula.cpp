@@ -38,7 +38,7 @@ std::string expand(const std::string& text, const Abbreviations& abbreviations) 
   std::string expanded;
   for (std::size_t i = 0; i < text.size();) {
     std::size_t end = i;
-    if (is_digit(text[i]) || text[i] == '.') {  // with an exponent, which is no name
+    if (is_digit(text[i]) || text[i] == '.') {  // with the letter of its exponent, which is not a name
       while (end < text.size() && (is_digit(text[end]) || text[end] == '.')) ++end;
       if (end < text.size() && (text[end] == 'e' || text[end] == 'E')) ++end;
       expanded += text.substr(i, end - i);

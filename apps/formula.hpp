@@ -8,20 +8,20 @@
 
 namespace barrio::apps {
 
-/// Names that stand for a formula, in which none of them is left.
+/// Named formulas, fully expanded: none uses the name of another.
 using Abbreviations = std::map<std::string, std::string>;
 
-/// Write out the names in a formula that stand for another one. Local.
+/// Replace the names of other formulas in a formula by these. Local.
 [[nodiscard]] std::string expand(const std::string& text, const Abbreviations& abbreviations);
 
-/// A formula of named numbers, as muParser reads it: + - * / ^, comparisons, && and ||, a ? b : c, sin, cos, tan, exp,
-/// log, sqrt, abs, min, max and others. Copies share one parser: for one thread.
+/// A formula of named variables, parsed by muParser: + - * / ^, comparisons, && and ||, a ? b : c, sin, cos, tan, exp,
+/// log, sqrt, abs, min, max and others. Copies share one parser: use them on one thread.
 class Formula {
  public:
-  /// @param names  of the numbers that are given with each evaluation; pi is known too
-  /// @throws Error{bad_input} without a subject for a formula that cannot be read
+  /// Parse a formula. @param names  of the variables; pi is known too
+  /// @throws Error{bad_input} without a subject for a formula that cannot be parsed
   Formula(const std::string& text, std::span<const std::string> names, const Abbreviations& abbreviations);
-  /// @param values  as many as there are names
+  /// Evaluate it. @param values  one for each name
   [[nodiscard]] double operator()(std::span<const double> values) const;
   [[nodiscard]] const std::string& text() const& noexcept { return text_; }
 

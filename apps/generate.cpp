@@ -14,7 +14,7 @@ namespace barrio::apps {
 namespace {
 
 constexpr RegionName box_region{"generate.box"};
-// Shares here and in other commands: of millions of tets on two ranks.
+// Shares, here and in other commands, were measured with millions of tets on two ranks.
 constexpr std::array generate_steps{WorkStep{box_region.text, 0.01}, WorkStep{cut_region.text, 0.25},
                                     WorkStep{reorder_region.text, 0.64}, WorkStep{"io.write", 0.1}};
 
@@ -28,7 +28,7 @@ class Generate : public Command {
   [[nodiscard]] bool is_parallel() const override { return true; }
   [[nodiscard]] std::span<const WorkStep> work_steps() const override { return generate_steps; }
   void add_options(CLI::App& app) override {
-    app.add_option("SHAPE", shape_, "What to make: box")->required();
+    app.add_option("SHAPE", shape_, "Shape to make: box")->required();
     app.add_option("-c,--cells", cells_, "Cells along x, y and z")->expected(3)->capture_default_str();
     app.add_option("--low", low_, "Lower corner")->expected(3)->capture_default_str();
     app.add_option("--high", high_, "Upper corner")->expected(3)->capture_default_str();
@@ -37,8 +37,9 @@ class Generate : public Command {
                    "Volumes of the model along x, y and z, with sets of materials, surfaces, curves and points")
         ->capture_default_str();
     CLI::Option* parts =
-        app.add_option("-n,--parts", n_parts_, "Also cut it into so many parts")->check(at_least_one());
-    app.add_option("--blocks", options_.parts, "Also cut it into so many boxes of cells along x, y and z, one a part")
+        app.add_option("-n,--parts", n_parts_, "Also cut it into this many parts")->check(positive_integer());
+    app.add_option("--blocks", options_.parts,
+                   "Also cut it into this many boxes of cells along x, y and z, one part each")
         ->excludes(parts);
     app.add_option("-o,--output", output_, "File to write (.h5m)")->required()->check(suffix(".h5m"));
   }

@@ -21,14 +21,14 @@ namespace barrio::apps {
 void add_global_options(CLI::App& app, GlobalOptions& options, const std::string& group) {
   app.set_version_flag("--version",
                        fmt::format("barrio {} ({}), {}, {}", version(), commit(), compiler(), mpi::mpi_library()),
-                       "Show version, commit, compiler and MPI, and end")
+                       "Show version, commit, compiler and MPI, and exit")
       ->group(group);
   app.add_option("--ranks", options.n_ranks, "Start N ranks with the MPI launcher barrio was built for")
-      ->check(at_least_one())
+      ->check(positive_integer())
       ->group(group);
   app.add_flag("--json", options.is_json, "Print the result as one JSON document")->group(group);
   app.add_option("--result", options.result_file,
-                 "Write the result as a JSON document to a file too, for barrio report")
+                 "Also write the result to a file as a JSON document, for barrio report")
       ->group(group);
   app.add_flag("--times", options.shows_times, "Print the time per phase (min, mean, max over ranks) on stderr")
       ->group(group);
@@ -40,7 +40,7 @@ void take_global_options(std::vector<std::string>& words, GlobalOptions& options
   app.set_help_flag();
   app.allow_extras();
   add_global_options(app, options, "");
-  std::ranges::reverse(words);  // as CLI11 wants them
+  std::ranges::reverse(words);  // CLI11 takes them in this order
   app.parse(words);
   words = app.remaining();
 }
@@ -63,7 +63,7 @@ void name_unused_options(const Command& command, const GlobalOptions& options) {
   if (options.shows_times && !use.phases) unused.emplace_back("--times");
   if (!options.trace_file.empty() && !use.phases) unused.emplace_back("--trace");
   if (unused.empty() || !mpi::is_first_of_launcher()) return;
-  Log().notice(fmt::format("barrio {} has no use for {}", command.name(), fmt::join(unused, ", ")));
+  Log().notice(fmt::format("barrio {} does not use {}", command.name(), fmt::join(unused, ", ")));
 }
 
 void check_places(const GlobalOptions& options) {
@@ -73,7 +73,7 @@ void check_places(const GlobalOptions& options) {
     if (::access(folder.empty() ? "." : folder.c_str(), W_OK) == 0) continue;
     throw Error(ErrorCode::failed, {.subject = path,
                                     .cause = fmt::format("cannot be written: {}", std::strerror(errno)),
-                                    .remedy = "choose another place, or make the folder and rights for it"});
+                                    .remedy = "choose another path, or create the folder and check permissions"});
   }
 }
 

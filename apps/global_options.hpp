@@ -10,7 +10,7 @@ namespace barrio::apps {
 
 class Command;
 
-/// What can be asked of every command, before its name and behind it.
+/// Options of all commands, accepted before and after a command's name.
 struct GlobalOptions {
   int n_ranks = 0;
   bool is_json = false;
@@ -19,24 +19,24 @@ struct GlobalOptions {
   std::string result_file = {};
 };
 
-/// Add them, and --version, to a parser. Local. @param[out] options  set when it parses; outlives the parser
-/// @param group  heading of the help under which they stand; empty: they are not shown
+/// Add these options and --version to a parser. Local. @param[out] options  set by parsing; must outlive the parser
+/// @param group  their heading in the help; empty: they are hidden
 void add_global_options(CLI::App& app, GlobalOptions& options, const std::string& group);
 
-/// Take these options out of words that are meant for another program. Local.
+/// Remove these options from words that are meant for another program, and store them. Local.
 /// @throws CLI::ParseError as the parser of the command line does
 void take_global_options(std::vector<std::string>& words, GlobalOptions& options);
 
-/// The options, but for --ranks, as words that a program of barrio understands.
+/// Return the options, except --ranks, as words for a program of barrio.
 std::vector<std::string> words_of(const GlobalOptions& options);
 
-/// Say which options were given that a command has no use for. Local.
+/// Report the given options that a command does not use. Local.
 void name_unused_options(const Command& command, const GlobalOptions& options);
 
-/// Refuse a place that cannot be written before the work is done, not after it. Local. @throws Error{failed}
+/// Refuse an output path that cannot be written, before the work instead of after it. Local. @throws Error{failed}
 void check_places(const GlobalOptions& options);
 
-/// Print an error as a JSON document on standard output, if one is wanted. Local.
+/// Print an error as a JSON document on standard output, if --json was given. Local.
 void print_failure(const Error& error, const GlobalOptions& options);
 
 }  // namespace barrio::apps

@@ -18,7 +18,7 @@ class Info : public Command {
  public:
   [[nodiscard]] std::string name() const override { return "info"; }
   [[nodiscard]] std::string summary() const override {
-    return "Show what is in a mesh file: counts, sets, tags, parts, box, quality";
+    return "Show the contents of a mesh file: counts, sets, tags, parts, box, quality";
   }
   [[nodiscard]] std::string example() const override { return "barrio info wing.h5m"; }
   void add_options(CLI::App& app) override {
@@ -80,7 +80,7 @@ class Info : public Command {
       tags.push_back(fmt::format("{} ({})", tag["name"].get<std::string>(), tag["type"].get<std::string>()));
     if (!tags.empty()) rows.emplace_back("tags", fmt::format("{}", fmt::join(tags, ", ")));
     if (r.contains("vertices_not_finite"))
-      rows.emplace_back("not finite", fmt::format("{} vertices have a coordinate that is no number or infinite",
+      rows.emplace_back("not finite", fmt::format("{} vertices have a coordinate that is not finite",
                                                   format_count(r["vertices_not_finite"].get<std::int64_t>())));
     if (r.contains("box")) {
       const auto low = r["box"]["low"].get<std::vector<double>>();

@@ -18,7 +18,7 @@ class Join : public Command {
  public:
   [[nodiscard]] std::string name() const override { return "join"; }
   [[nodiscard]] std::string summary() const override {
-    return "Merge pieces of a mesh by the positions of their vertices, and say what did not match";
+    return "Merge pieces of a mesh by the positions of their vertices, and report what did not match";
   }
   [[nodiscard]] std::string example() const override {
     return "barrio --ranks 2 join left.h5m right.h5m --tolerance 1e-6 -o whole.h5m";
@@ -29,12 +29,12 @@ class Join : public Command {
     app.add_option("-o,--output", output_, "File to write (.h5m)")->required()->check(suffix(".h5m"));
     app.add_option(
            "-t,--tolerance", tolerance_,
-           "Vertices of different pieces no farther apart become one, model units (default 1e-8 of the diagonal)")
+           "Merge vertices of different pieces within this distance, model units (default 1e-8 of the diagonal)")
         ->check(CLI::NonNegativeNumber);
-    app.add_option("--joint", joints_, "Another tolerance between two pieces, as A:B:TOLERANCE; pieces count from 0");
+    app.add_option("--joint", joints_, "Tolerance between two pieces, as A:B:TOLERANCE; pieces are numbered from 0");
     app.add_flag("--all-or-nothing", options_.all_or_nothing,
-                 "Leave a joint open unless every vertex there has exactly one partner; exit with 4 if any is");
-    app.add_flag("--within", options_.within_pieces, "Merge vertices of one piece too");
+                 "Leave a joint open unless every vertex there has exactly one partner; exit code 4 if one is open");
+    app.add_flag("--within", options_.within_pieces, "Also merge vertices within a piece");
     degenerate_.add_to(app);
   }
   Json run(mpi::Context* context) override {
@@ -43,7 +43,7 @@ class Join : public Command {
     std::vector<mesh::MeshTables> pieces;
     for (const std::string& input : inputs_)
       pieces.push_back(io::read_tables(*context, input, {.degenerate = degenerate_.value()}));
-    // The pieces' own numbers name their rows; the whole gets new ones.
+    // GLOBAL_ID numbers the rows of each piece; the whole mesh gets new numbers.
     for (mesh::MeshTables& piece : pieces)
       std::erase_if(piece.tags, [](const mesh::TagTable& tag) { return tag.info.name == "GLOBAL_ID"; });
     const double begin = MPI_Wtime();

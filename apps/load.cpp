@@ -25,7 +25,7 @@ constexpr std::array load_steps{WorkStep{"io.read", 0.15},          WorkStep{"me
                                 WorkStep{"mesh.number", 0.2},       WorkStep{"mesh.sides", 0.1},
                                 WorkStep{validate_region.text, 0.3}};
 
-/// Smallest, mean and largest of a number over ranks.
+/// Return min, mean, max and total of a number over ranks. Collective.
 Json spread(mpi::Context& context, std::int64_t mine) {
   const auto low = mpi::min(context, mine);
   const auto high = mpi::max(context, mine);
@@ -37,8 +37,8 @@ class Load : public Command {
  public:
   [[nodiscard]] std::string name() const override { return "load"; }
   [[nodiscard]] std::string summary() const override {
-    return "Read a mesh in parallel, resolve what ranks share, add ghosts, and report time, memory, neighbours, "
-           "traffic";
+    return "Read a mesh in parallel, find the entities that ranks share, add ghosts, and report time, memory, "
+           "neighbours, traffic";
   }
   [[nodiscard]] std::string example() const override {
     return "barrio --ranks 4 load wing8.h5m --ghosts 1 --vtkhdf ghosts.vtkhdf";
@@ -54,19 +54,19 @@ class Load : public Command {
                    "Partitioner for files without a partition: rcb, hilbert, metis, ptscotch, hypergraph")
         ->capture_default_str();
     app.add_option("--partition-tag", options_.partition_tag,
-                   "The partition to use, of a .h5m file that has several: a tag of sets, or an integer tag of cells")
+                   "Partition to use of a .h5m file that has several: a tag of sets, or an integer tag of cells")
         ->capture_default_str();
-    app.add_flag("--to-linear", options_.to_linear, "Cut cells of second order to their corners");
+    app.add_flag("--to-linear", options_.to_linear, "Reduce second-order cells to their corners");
     degenerate_.add_to(app);
-    app.add_flag("--validate", validates_, "Check all that the mesh promises");
+    app.add_flag("--validate", validates_, "Check all invariants of the mesh");
     app.add_option("--vtkhdf", vtkhdf_, "Write the distributed mesh with its ghosts, one piece per rank")
         ->check(suffix(".vtkhdf"));
     app.add_option("--traffic", traffic_,
-                   "Write what ranks send each other in one exchange of a vertex field, for barrio map");
-    app.add_option("--part-traffic", part_traffic_, "The same as if each part had a rank of its own");
+                   "Write the traffic between ranks in one exchange of a vertex field, for barrio map");
+    app.add_option("--part-traffic", part_traffic_, "The same, as if each part had its own rank");
   }
   Json run(mpi::Context* context) override {
-    mesh::check_partitioner(options_.partitioner);  // now, since a file with a partition would never ask for it
+    mesh::check_partitioner(options_.partitioner);  // now: it is not used for a file with a partition
     options_.degenerate = degenerate_.value();
     const double begin = MPI_Wtime();
     std::optional<mesh::Mesh> loaded;
@@ -103,7 +103,7 @@ class Load : public Command {
     result["memory_bytes"] = spread(*context, mesh.memory_bytes());
     result["peak_resident_bytes"] = spread(*context, peak_resident_bytes());
 
-    // Traffic of one exchange of one number per vertex.
+    // Traffic of one exchange, one number per vertex.
     auto field = mesh.add_field<double>("exchanged", mesh::Dim::vertex);
     auto halo = mesh.plan(field);
     halo.exchange();

@@ -17,7 +17,7 @@
 namespace barrio::apps {
 namespace {
 
-/// Every word the parser would have understood at this place.
+/// Return every word that the parser accepts at this place.
 std::vector<std::string> known_words(const CLI::App& app) {
   std::vector<std::string> words;
   for (const CLI::Option* option : app.get_options()) {
@@ -29,12 +29,12 @@ std::vector<std::string> known_words(const CLI::App& app) {
   return words;
 }
 
-/// Say what is wrong with the command line, in one line, with a guess at what was meant.
+/// Make the error for a wrong command line, with a guess at what was meant.
 Error usage_error(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App* active = &app;
   for (const CLI::App* sub : app.get_subcommands()) active = sub;
   const std::string help =
-      fmt::format("barrio{} --help shows what there is", active == &app ? "" : " " + active->get_name());
+      fmt::format("barrio{} --help lists commands and options", active == &app ? "" : " " + active->get_name());
   // By exit code: CLI11 gives an ExtrasError of a subcommand the subcommand's name.
   const auto is = [&](CLI::ExitCodes code) { return error.get_exit_code() == static_cast<int>(code); };
   if (is(CLI::ExitCodes::ExtrasError) || is(CLI::ExitCodes::RequiredError)) {
@@ -63,7 +63,7 @@ Error usage_error(const CLI::App& app, const CLI::ParseError& error) {
           {.subject = active == &app ? "barrio" : "barrio " + active->get_name(), .cause = cause, .remedy = help}};
 }
 
-/// What a command line says that cannot be read as a whole.
+/// Tell whether a command line asks for JSON, even if it cannot be parsed as a whole.
 bool asks_for_json(int argc, char** argv) {
   for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i)
     if (std::string_view(argv[i]) == "--json") return true;
@@ -76,7 +76,7 @@ void print_result(const Command& command, const Json& result, const GlobalOption
       options.is_json ? result.dump(2, ' ', false, Json::error_handler_t::replace) + "\n" : command.render(result);
   const bool is_shown = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
   const int reason = errno;
-  // Names in a file may be no UTF-8.
+  // Names in a file may not be UTF-8.
   if (!options.result_file.empty())
     write_file_atomically(options.result_file, result.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
   if (!is_shown)
@@ -157,7 +157,7 @@ int run_command(Command& command, const GlobalOptions& options, int argc, char**
 int main_of(int argc, char** argv) {
   let_long_files_fail();
   CLI::App app{"barrio: parallel computing on meshes that change while they run"};
-  app.set_help_flag("-h,--help", "Show this help and end");
+  app.set_help_flag("-h,--help", "Show this help and exit");
   GlobalOptions options;
   add_global_options(app, options, "Options");
   app.require_subcommand(1);
@@ -165,7 +165,7 @@ int main_of(int argc, char** argv) {
   const auto commands = all_commands(options);
   for (const auto& command : commands) {
     CLI::App* sub = app.add_subcommand(command->name(), command->summary());
-    sub->set_help_flag("-h,--help", "Show this help and end");
+    sub->set_help_flag("-h,--help", "Show this help and exit");
     sub->footer("Example:\n  " + command->example());
     sub->fallthrough();
     command->add_options(*sub);
@@ -175,7 +175,7 @@ int main_of(int argc, char** argv) {
   app.footer(
       "Examples:\n  barrio info wing.h5m\n  barrio --ranks 4 load wing.h5m --ghosts 1\n\nEnvironment: BARRIO_LOG "
       "(debug, info, warning, error, off), BARRIO_WAIT (spin, yield, block), BARRIO_SINGLETON "
-      "(1: run alone though the launcher of another MPI has started several).");
+      "(1: run alone although the launcher of another MPI has started several).");
 
   try {
     app.parse(argc, argv);
@@ -237,7 +237,7 @@ std::string reference_page(const CLI::App& app, const std::vector<std::unique_pt
     for (const CLI::Option* option : some.get_options()) {
       if (option->get_group().empty()) continue;
       std::string left = option->get_name(false, true);
-      left = left.substr(0, left.find('{'));  // what a flag stands for
+      left = left.substr(0, left.find('{'));  // without the value that a flag sets
       if (!option->get_positional() && option->get_expected_min() > 0) left += " " + option->get_type_name();
       std::string right = option->get_description();
       if (option->get_required()) right += " (required)";
@@ -249,8 +249,8 @@ std::string reference_page(const CLI::App& app, const std::vector<std::unique_pt
     return text;
   };
   page +=
-      "\n## Options of all commands\n\nThey stand before the name of a command or behind it; where it runs a program "
-      "of yours, before that program.\n" +
+      "\n## Options of all commands\n\nPut them before or after the name of a command; if it runs a program of yours, "
+      "before that program.\n" +
       options_of(app);
   for (const auto& command : commands) {
     page += fmt::format("\n## barrio {}\n\n{}.\n{}\n```\n{}\n```\n", command->name(), command->summary(),

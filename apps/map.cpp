@@ -23,7 +23,7 @@
 namespace barrio::apps {
 namespace {
 
-/// A whole text as one number.
+/// Parse a whole text as one number.
 template <class T>
 std::optional<T> number_in(std::string_view text) {
   T value{};
@@ -32,7 +32,7 @@ std::optional<T> number_in(std::string_view text) {
   return value;
 }
 
-/// What stands between commas.
+/// Split a text at its commas.
 std::vector<std::string> items_of(std::string_view text) {
   std::vector<std::string> items;
   for (;;) {
@@ -47,7 +47,7 @@ class Map : public Command {
  public:
   [[nodiscard]] std::string name() const override { return "map"; }
   [[nodiscard]] std::string summary() const override {
-    return "Place ranks on a machine so that those who talk most are near each other";
+    return "Place ranks on a machine so that those that exchange most are near each other";
   }
   [[nodiscard]] std::string example() const override {
     return "barrio map traffic.json --machine 2x4 --given cyclic -o rankfile";
@@ -55,56 +55,53 @@ class Map : public Command {
   void add_options(CLI::App& app) override {
     app.add_option(
         "TRAFFIC", traffic_,
-        "Traffic: barrio.traffic JSON, METIS graph, Matrix Market or Open MPI monitoring files; several are added "
-        "up, "
-        "each times what follows a '*', as in 'coarse.json*4'; or a QAPLIB file, which holds the machine too");
-    app.add_option(
-        "--machine", sources_.machine,
-        "Machine: NODESxCORES ('2x4'), a tree ('8:16:4;1:10:20'), nodes that are not alike ('8,8,4;1:10'), a "
-        "torus ('torus:4x4x2;8;1:10'); or a file: hosts, Slurm's topology.conf, a matrix of distances between cores, "
-        "what --measure wrote. Without it: the hosts of the run that was recorded");
+        "Traffic: barrio.traffic JSON, METIS graph, Matrix Market or Open MPI monitoring files; several are added, "
+        "each times the number after a '*', as in 'coarse.json*4'; or a QAPLIB file, which holds the machine too");
+    app.add_option("--machine", sources_.machine,
+                   "Machine: NODESxCORES ('2x4'), a tree ('8:16:4;1:10:20'), nodes of different sizes ('8,8,4;1:10'), "
+                   "a torus ('torus:4x4x2;8;1:10'); or a file: hosts, Slurm's topology.conf, a matrix of distances "
+                   "between cores, the result of --measure. Default: the hosts of the recorded run");
     app.add_option("--hosts", sources_.hosts,
                    "Nodes of the job in the order the launcher fills them: names separated by ',', as in "
                    "'n01:8,n[02-04]:16', or a host file");
-    app.add_option("--node", sources_.node, "Inside of a node: XML of hwloc (lstopo node.xml)");
-    app.add_option("--cores", sources_.cores_per_node, "Cores to use of each node, where nothing else says it")
-        ->check(at_least_one());
+    app.add_option("--node", sources_.node, "Structure of a node: hwloc's XML (lstopo node.xml)");
+    app.add_option("--cores", sources_.cores_per_node, "Cores to use per node, where nothing else gives them")
+        ->check(positive_integer());
     app.add_option("--distances", distances_,
                    "Distances from the inside out, as in '1:2:10:20', instead of 1, 2, ... in a node and 10, 20, ... "
                    "between nodes");
-    app.add_option("--weight", weight_, "What counts: bytes, messages or points")->capture_default_str();
+    app.add_option("--weight", weight_, "Weight of traffic: bytes, messages or points")->capture_default_str();
     app.add_option("--message-bytes", options_.message_bytes,
-                   "What a message costs beside its bytes, as so many bytes: latency times bandwidth")
+                   "Cost of a message besides its bytes, in bytes: latency times bandwidth")
         ->capture_default_str();
     collectives_option_ =
         app.add_option("--collectives", collectives_,
-                       "What the traffic of collectives in a recorded run counts, beside 1 for all other; 0: nothing. "
-                       "Their pairs are guessed: without this option they do not make a new order by themselves")
+                       "Weight of the traffic of collectives in a recorded run, beside 1 for all other; 0: ignored. "
+                       "Their pairs are guessed: without this option they alone do not justify a new order")
             ->check(CLI::NonNegativeNumber)
             ->capture_default_str();
     app.add_option("--min-gain", min_gain_percent_,
-                   "Percent of the cost that a new order has to gain; with less the given order stays. Where both cost "
-                   "the same, the busiest node decides")
+                   "Percent of the cost that a new order must save; with less the given order stays. At equal cost the "
+                   "busiest node decides")
         ->capture_default_str();
     app.add_option("--bottleneck", options_.bottleneck,
-                   "Share of the busiest node in what is minimised, 0 to 1; 0: the sum over all pairs alone")
+                   "Share of the busiest node in the cost that is minimised, 0 to 1; 0: only the sum over all pairs")
         ->capture_default_str();
     app.add_option("--given", given_,
-                   "The order to beat: 'block' (node after node is filled), 'cyclic' (ranks dealt round the nodes, as "
-                   "some launchers do), 'recorded' (where ranks were in the run that was recorded), or a file "
-                   "(permutation, barrio.map); default recorded where the machine is that run's, else block");
+                   "The order to beat: 'block' (fill node after node), 'cyclic' (one rank per node in turn, as some "
+                   "launchers do), 'recorded' (the places of ranks in the recorded run), or a file (permutation, "
+                   "barrio.map); default: recorded if the machine is that of the run, else block");
     app.add_option(
         "--pin", pins_,
-        "Ranks that may not move: RANK stays where the given order has it, RANK=CORE goes there; separated by ','");
+        "Ranks that may not move: RANK keeps its core of the given order, RANK=CORE gets that core; separated by ','");
     app.add_option("--method", method_,
-                   "best, or one of the paper's: paper-construction, paper-improvement, paper-from-given")
+                   "best, or a method of the paper: paper-construction, paper-improvement, paper-from-given")
         ->capture_default_str();
     app.add_option("--block", options_.block, "Cores per block of the paper's pair exchange")->capture_default_str();
-    app.add_option(
-        "--time", seconds_,
-        "About how many seconds to search; the result depends on it, not on the machine; more never gives worse, "
-        "and powers of two (0.5, 1, 2) are used to the full");
-    app.add_option("--seed", options_.seed, "Seed of the search; the same seed finds the same")
+    app.add_option("--time", seconds_,
+                   "Approximate seconds to search; the result depends on this number, not on the machine; more is "
+                   "never worse, and powers of two (0.5, 1, 2) are used in full");
+    app.add_option("--seed", options_.seed, "Seed of the search; the same seed gives the same result")
         ->check(CLI::NonNegativeNumber)
         ->capture_default_str();
     format_option_ =
@@ -112,24 +109,24 @@ class Map : public Command {
                        "Launcher file: openmpi-rankfile, openmpi-seq, mpich, intel, cray, slurm, flux, permutation")
             ->capture_default_str();
     app.add_option("-o,--output", output_, "Launcher file to write");
-    app.add_option("--report", report_, "Page to write: pictures of the traffic before and after, as HTML");
+    app.add_option("--report", report_, "HTML page to write: pictures of the traffic before and after");
     app.add_flag("--measure", measures_,
                  "Instead, under mpirun on the nodes of the job: measure latency and bandwidth between cores; "
-                 "--result FILE keeps it for --machine");
+                 "--result FILE stores them for --machine");
     app.add_option("--verify", plan_,
-                   "Instead, under mpirun with the launcher file: check that each rank sits where the result document "
-                   "PLAN has it; exit code 4 if not");
+                   "Instead, under mpirun with the launcher file: check that each rank is where the result document "
+                   "PLAN places it; exit code 4 if not");
   }
   [[nodiscard]] bool is_parallel() const override { return measures_ || !plan_.empty(); }
   Json run(mpi::Context* context) override {
     if (is_parallel() && !traffic_.empty())
       throw AgreedError(ErrorCode::usage, {.subject = fmt::format("'{}'", traffic_.front()),
-                                           .cause = "is traffic, which --measure and --verify have no use for",
+                                           .cause = "is traffic, which --measure and --verify do not use",
                                            .remedy = "leave it out"});
     if (measures_ && !plan_.empty())
       throw AgreedError(
           ErrorCode::usage,
-          {.subject = "--measure and --verify", .cause = "are two things", .remedy = "do one after the other"});
+          {.subject = "--measure and --verify", .cause = "cannot be combined", .remedy = "run one after the other"});
     if (measures_) return measure(*context);
     if (!plan_.empty()) return verify(*context);
     auto [traffic, machine] = read_problem();
@@ -144,9 +141,9 @@ class Map : public Command {
       for (const std::string& pin : items_of(pins_)) options_.pins.push_back(parse_pin(pin));
     const rankmap::LauncherFormat format = rankmap::parse_launcher_format(format_);
     if (output_.empty() && format_option_->count() > 0)
-      throw Error(ErrorCode::usage, {.subject = "--format " + format_,
-                                     .cause = "is given, and no file to write",
-                                     .remedy = "name the launcher file with -o"});
+      throw Error(
+          ErrorCode::usage,
+          {.subject = "--format " + format_, .cause = "needs a launcher file to write", .remedy = "name it with -o"});
     options_.given = given_placement(traffic.n_ranks(), machine);
     rankmap::MapResult found = search(traffic, machine);
     choice_ = rankmap::choose_order(found, machine, options_, min_gain_percent_ / 100.0, sure_ ? &*sure_ : nullptr);
@@ -155,7 +152,7 @@ class Map : public Command {
     if (!output_.empty()) rankmap::write_launcher_file(output_, format, machine, found.placement);
     Json result = rankmap::to_json(found, traffic, machine);
     result["choice"] = choice;
-    result["given_order"] = given_;  // the word; "given" is its list of cores
+    result["given_order"] = given_;  // its name; "given" is its list of cores
     result["traffic"] = traffic_json();
     if (!report_.empty()) report(result, traffic);
     share_before_ = found.before.inter_node_share();
@@ -189,8 +186,8 @@ class Map : public Command {
     if (!output_.empty()) rows.emplace_back("wrote", output_);
     if (!report_.empty()) rows.emplace_back("drew", report_);
     if (!found_.is_complete)
-      rows.emplace_back(
-          "note", "the search was ended early, by its limit of processor time: another run may find another placement");
+      rows.emplace_back("note",
+                        "the search reached its limit of processor time: another run may find another placement");
     return fmt::format("{}\n", fmt::join(traffic_, " + ")) + two_columns(rows);
   }
 
@@ -201,14 +198,14 @@ class Map : public Command {
     return rankmap::map(traffic, machine, options_);
   }
 
-  /// Draw what was found; the traffic as it was summed up.
+  /// Write the page of pictures: the result, and the traffic as summed.
   void report(const Json& result, const rankmap::TrafficMatrix& traffic) const {
     const ScratchFolder folder;
     const std::string map = folder.file("map.json"), summed = folder.file("traffic.json");
     write_file_atomically(map, result.dump() + "\n");
     rankmap::write_traffic(traffic, summed);
     std::vector<std::string> line = report_line({map, summed}, report_);
-    line.emplace_back("--no-suggestions");  // they name files, and these go away
+    line.emplace_back("--no-suggestions");  // they would name files of the scratch folder
     if (run_program(line, ProgramOutput::dropped) != 0)
       throw Error(ErrorCode::failed, {.subject = report_, .cause = "was not written", .remedy = "see above"});
   }
@@ -222,14 +219,14 @@ class Map : public Command {
 
   Json verify(mpi::Context& context) { return rankmap::to_json(rankmap::verify_placement(context, plan_)); }
 
-  /// The files, with what each was multiplied by.
+  /// Return the traffic files with their factors.
   [[nodiscard]] Json traffic_json() const {
     Json list = Json::array();
     for (const auto& [path, factor] : named_traffic()) list.push_back({path, factor});
     return list;
   }
 
-  /// The traffic and the machine; a QAPLIB file has both.
+  /// Read the traffic and the machine; a QAPLIB file has both.
   [[nodiscard]] std::pair<rankmap::TrafficMatrix, rankmap::Machine> read_problem() {
     if (traffic_.empty())
       throw Error(ErrorCode::usage, {.subject = "TRAFFIC",
@@ -258,7 +255,7 @@ class Map : public Command {
       const auto value = number_in<double>(std::string_view(text).substr(begin, end - begin));
       if (!value || !(*value >= 0.0 && *value < 1e18))
         throw Error(ErrorCode::usage, {.subject = fmt::format("--distances {}", text),
-                                       .cause = "is no list of numbers >= 0",
+                                       .cause = "is not a list of numbers >= 0",
                                        .remedy = "write one for each level, from the inside out, as in 1:10:20"});
       distances.push_back(*value);
       begin = end + 1;
@@ -273,14 +270,14 @@ class Map : public Command {
       const auto factor = star == std::string::npos ? std::nullopt : number_in<double>(word.substr(star + 1));
       if (star != std::string::npos && !(factor && *factor >= 0.0 && *factor < 1e18))
         throw Error(ErrorCode::usage, {.subject = fmt::format("traffic '{}'", word),
-                                       .cause = "has no number >= 0 behind its '*'",
+                                       .cause = "has no number >= 0 after its '*'",
                                        .remedy = "write FILE*NUMBER, as in 'coarse.json*4'"});
       named.emplace_back(word.substr(0, star), factor.value_or(1.0));
     }
     return named;
   }
 
-  /// The sum of the files; keeps where ranks were if the first says it.
+  /// Sum the traffic of the files. Keep the hosts of the ranks if the first file records them.
   [[nodiscard]] rankmap::TrafficMatrix read_all_traffic() {
     std::vector<rankmap::TrafficMatrix> all;
     std::vector<double> factors, sure_factors;
@@ -293,9 +290,9 @@ class Map : public Command {
       sure_factors.push_back(factor);
       if (all.back().n_ranks() != all.front().n_ranks())
         throw Error(ErrorCode::bad_input, {.subject = path,
-                                           .cause = fmt::format("is of {} ranks, and {} of {}", all.back().n_ranks(),
+                                           .cause = fmt::format("has {} ranks, and {} has {}", all.back().n_ranks(),
                                                                 traffic_.front(), all.front().n_ranks()),
-                                           .remedy = "give traffic of one job"});
+                                           .remedy = "give traffic of jobs with the same number of ranks"});
       if (collectives_ == 0.0 || run.collectives.entries().empty()) continue;
       are_guessed = collectives_option_->count() == 0;
       all.push_back(std::move(run.collectives));
@@ -322,7 +319,7 @@ class Map : public Command {
     if (given_ == "recorded") {
       if (recorded_.empty())
         throw Error(ErrorCode::usage, {.subject = "--given recorded",
-                                       .cause = "the traffic does not say where its ranks were",
+                                       .cause = "the traffic does not record where its ranks were",
                                        .remedy = "name another order: block, cyclic or a file"});
       return rankmap::placement_of_hosts(recorded_, machine);
     }
@@ -331,7 +328,7 @@ class Map : public Command {
       std::error_code ignored;
       if (!std::filesystem::exists(given_, ignored) && !guess.empty())
         throw Error(ErrorCode::usage, {.subject = fmt::format("--given {}", given_),
-                                       .cause = "is neither block nor cyclic nor recorded nor a file." + guess,
+                                       .cause = "is not block, cyclic, recorded or a file." + guess,
                                        .remedy = "name an order, or a file with one"});
       return rankmap::read_placement(given_, machine.n_cores());
     }

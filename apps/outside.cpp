@@ -8,22 +8,23 @@
 #include <sstream>
 
 #include "apps/command.hpp"
+#include "apps/launch/paths.hpp"
 #include "apps/launch/program.hpp"
 #include "barrio/base/text.hpp"
 #include "barrio/mpi/run.hpp"
 
-// Commands whose work is done by another program of barrio: the Python reports and the doctor's script.
+// Commands that run another program: the Python reports, a program of the user, the doctor's script.
 
 namespace barrio::apps {
 namespace {
 
 std::string find_python() {
   if (const char* chosen = std::getenv("BARRIO_PYTHON")) return chosen;
-  if (std::filesystem::exists(BARRIO_BUILD_PYTHON)) return BARRIO_BUILD_PYTHON;
+  if (std::filesystem::exists(build_python)) return build_python;
   return "python3";
 }
 
-/// What another program of barrio has printed, line by line.
+/// Split the output of another program into lines.
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream stream(text);
@@ -74,11 +75,11 @@ class Exec : public Command {
   explicit Exec(const GlobalOptions& options) : options_(options) {}
   [[nodiscard]] std::string name() const override { return "exec"; }
   [[nodiscard]] std::string summary() const override {
-    return "Run a program of yours on --ranks ranks, with the launcher and the flags that barrio uses itself";
+    return "Run a program of yours on --ranks ranks, with the launcher and flags that barrio itself uses";
   }
   [[nodiscard]] std::string example() const override { return "barrio --ranks 4 exec ./heat wing8.h5m"; }
   void add_options(CLI::App& app) override {
-    // What follows belongs to the program, options too.
+    // All following words belong to the program, options included.
     app.prefix_command();
     app.fallthrough(false);
     app_ = &app;
@@ -112,13 +113,13 @@ class Doctor : public Command {
   explicit Doctor(const GlobalOptions& options) : options_(options) {}
   [[nodiscard]] std::string name() const override { return "doctor"; }
   [[nodiscard]] std::string summary() const override {
-    return "Say what was found on this machine, what is missing, and how to get it";
+    return "Report what this machine has, what is missing, and how to get it";
   }
   [[nodiscard]] std::string example() const override { return "barrio doctor"; }
   void add_options(CLI::App&) override {}
   Json run(mpi::Context*) override {
     for (const std::filesystem::path& script : {folder_of_program().parent_path() / "share" / "barrio" / "doctor",
-                                                std::filesystem::path(BARRIO_SOURCE_DIR) / "tools" / "doctor"}) {
+                                                std::filesystem::path(source_folder) / "tools" / "doctor"}) {
       if (!std::filesystem::exists(script)) continue;
       if (!options_.is_json) code_ = run_program({"sh", script.string()});
       if (!options_.is_json && options_.result_file.empty()) return {};
@@ -152,20 +153,20 @@ std::vector<std::string> report_line(const std::vector<std::string>& runs, const
   std::string path = std::getenv("PYTHONPATH") != nullptr ? std::getenv("PYTHONPATH") : "";
   if (std::filesystem::exists(built / "barrio")) path = built.string() + (path.empty() ? "" : ":" + path);
   if (!path.empty()) ::setenv("PYTHONPATH", path.c_str(), 1);
-  // The exit code says which part is missing, without a traceback.
+  // The exit code tells which part is missing, without a traceback.
   constexpr int no_pictures = 12;
   const int found = run_program({python, "-c",
                                  "import sys\ntry:\n import barrio.report\nexcept ImportError: sys.exit(1)\n"
                                  "try:\n import matplotlib, pyvista\nexcept ImportError: sys.exit(12)"});
   if (found == no_pictures) {
     throw Error(ErrorCode::failed, {.subject = "barrio report",
-                                    .cause = fmt::format("{} lacks what pictures are made with", python),
+                                    .cause = fmt::format("{} lacks the packages that draw pictures", python),
                                     .remedy = fmt::format("{} -m pip install matplotlib pyvista", python)});
   }
   if (found != 0) {
     throw Error(ErrorCode::failed,
                 {.subject = "barrio report",
-                 .cause = fmt::format("the Python package barrio with its report is not there for {}", python),
+                 .cause = fmt::format("{} has no Python package barrio with reports", python),
                  .remedy = "install it in barrio's source folder, pip install '.[report]', or set BARRIO_PYTHON to "
                            "a Python that has it"});
   }

@@ -29,31 +29,31 @@ class Partition : public Command {
  public:
   [[nodiscard]] std::string name() const override { return "partition"; }
   [[nodiscard]] std::string summary() const override {
-    return "Cut a mesh into parts, put them in order in the file, and judge the cut";
+    return "Cut a mesh into parts, order the file by part, and rate the cut";
   }
   [[nodiscard]] std::string example() const override { return "barrio --ranks 2 partition wing.msh -n 8 -o wing8.h5m"; }
   [[nodiscard]] bool is_parallel() const override { return true; }
   [[nodiscard]] std::span<const WorkStep> work_steps() const override { return partition_steps; }
   void add_options(CLI::App& app) override {
     app.add_option("IN", input_, fmt::format("Mesh file ({})", io::readable_formats))->required();
-    app.add_option("-n,--parts", n_parts_, "Number of parts")->required()->check(at_least_one());
+    app.add_option("-n,--parts", n_parts_, "Number of parts")->required()->check(positive_integer());
     app.add_option("-m,--method", method_,
                    "rcb or hilbert (coordinates), metis or ptscotch (graph), hypergraph (Zoltan)")
         ->capture_default_str();
-    app.add_option("--weight", weights_.tag, "Tag of cells whose values say how much work each is");
+    app.add_option("--weight", weights_.tag, "Tag with the work of each cell");
     app.add_option("--type-weight", type_weights_,
-                   "TYPE=N: a cell of this type is N times the work, as in hex=3; may be repeated")
+                   "TYPE=N: a cell of this type counts as N times the work, as in hex=3; may be repeated")
         ->take_all();
-    app.add_flag("--keep-order", keeps_order_, "Leave cells and vertices in the order of the input");
+    app.add_flag("--keep-order", keeps_order_, "Keep cells and vertices in the order of the input");
     app.add_option("--tag", h5m_.partition_tag,
-                   "Name of the partition in the file: a new one is added to those that IN has, a known one replaced")
+                   "Name of the partition in the file: a new name adds one to those of IN, a known name replaces one")
         ->capture_default_str();
     app.add_flag("--full-parts", h5m_.full_parts,
-                 "Also list the faces, edges and sets of each part in its set, for readers that look for them there");
+                 "Also list the faces, edges and sets of each part in its set, for readers that expect them there");
     app.add_option("--drop", drop_,
-                   "Leave out a part of the mesh: geometry (its sets, and faces and edges of them alone)")
+                   "Drop a part of the mesh: geometry (its sets, and faces and edges that are only in these)")
         ->check(CLI::IsMember({"geometry"}));
-    app.add_flag("--to-linear", to_linear_, "Cut cells of second order to their corners");
+    app.add_flag("--to-linear", to_linear_, "Reduce second-order cells to their corners");
     degenerate_.add_to(app);
     app.add_option("-o,--output", output_, "File to write (.h5m)")->required()->check(suffix(".h5m"));
   }

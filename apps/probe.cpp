@@ -23,10 +23,10 @@
 namespace barrio::apps {
 namespace {
 
-constexpr double seconds_of_transport = 120.0;  // on a busy host, too; then a child is taken for stalled
+constexpr double seconds_of_transport = 120.0;  // enough on a busy host too; after that a child counts as stalled
 constexpr int default_ranks = 2;
 
-/// A file for what a child finds, in a folder of its own, gone with this object.
+/// File for the results of a child, in its own folder. Both are removed with this object.
 class ResultFile {
  public:
   ResultFile() {
@@ -35,8 +35,8 @@ class ResultFile {
     folder_ = (place / "barrio-probe-XXXXXX").string();
     if (error || ::mkdtemp(folder_.data()) == nullptr)
       throw Error(ErrorCode::failed, {.subject = error ? "TMPDIR" : folder_,
-                                      .cause = "no folder can be made for what is found",
-                                      .remedy = "let TMPDIR name a folder that can be written"});
+                                      .cause = "no folder can be made there for results",
+                                      .remedy = "set TMPDIR to a folder that can be written"});
   }
   ResultFile(const ResultFile&) = delete;
   ResultFile& operator=(const ResultFile&) = delete;
@@ -50,7 +50,7 @@ class ResultFile {
   std::string folder_;
 };
 
-/// The line of a failure that says most: the first of barrio, else the last that is not empty.
+/// Return the most telling line of a failure: barrio's first error, or else the last line that is not empty.
 std::string reason_of(const ChildEnd& end) {
   std::string reason;
   std::size_t begin = 0;
@@ -71,7 +71,7 @@ class Probe : public Command {
   explicit Probe(const GlobalOptions& options) : options_(options) {}
   [[nodiscard]] std::string name() const override { return "probe"; }
   [[nodiscard]] std::string summary() const override {
-    return "Find out how this MPI behaves between two ranks, over each transport, and keep a profile that tunes barrio";
+    return "Measure how this MPI behaves between two ranks over each transport, and store a profile that tunes barrio";
   }
   [[nodiscard]] std::string example() const override { return "barrio --ranks 2 --result probe.json probe"; }
   [[nodiscard]] bool is_parallel() const override { return ranks_of_launcher() > 0; }
@@ -79,26 +79,26 @@ class Probe : public Command {
   void add_options(CLI::App& app) override {
     app.add_option("--transport", wanted_, "Transports to try (shm, tcp, ucx-shm, ucx-tcp); all by default")
         ->delimiter(',');
-    app.add_option(
-           "--depth", depth_,
-           "all: every experiment; limits: what a profile needs; check: see in a second if the stored profile holds")
+    app.add_option("--depth", depth_,
+                   "all: every experiment; limits: those that a profile needs; check: test in a second whether the "
+                   "stored profile holds")
         ->check(CLI::IsMember({"all", "limits", "check"}))
         ->capture_default_str();
-    app.add_flag("--no-settings", skips_settings_, "Leave out the runs with other eager limits and socket buffers");
-    app.add_flag("--no-store", is_not_stored_, "Do not keep the profiles; --result has them all the same");
+    app.add_flag("--no-settings", skips_settings_, "Skip the runs with other eager limits and socket buffers");
+    app.add_flag("--no-store", is_not_stored_, "Do not store the profiles; --result still has them");
   }
   Json run(mpi::Context* context) override { return context != nullptr ? measure(*context) : run_all(); }
   [[nodiscard]] std::string render(const Json& result) const override { return probe_text(result); }
 
  private:
-  /// Under a launcher: the transport that the job has.
+  /// Measure the transport of this job. Called under a launcher.
   Json measure(mpi::Context& context) {
     const probe::Depth depth = depth_ == "all"      ? probe::Depth::all
                                : depth_ == "limits" ? probe::Depth::limits
                                                     : probe::Depth::check;
     if (!wanted_.empty())
       throw AgreedError(ErrorCode::usage, {.subject = "--transport",
-                                           .cause = "is fixed when a job is launched, and this one is",
+                                           .cause = "is fixed when a job is launched, and this job runs already",
                                            .remedy = "leave it out, or let barrio launch: " + example()});
     const probe::Findings found = probe::run(context, {.depth = depth});
     Json result = mpi::document(context, "barrio.probe", 1);
@@ -113,7 +113,7 @@ class Probe : public Command {
     if (found.document.contains("on_node")) add(found.document["on_node"]);
     if (found.document.value("is_disturbed", false))
       context.log().notice(fmt::format(
-          "other work took {:.0f} % of the time of a rank, so these figures say little and no profile is kept: "
+          "other work took {:.0f} % of the time of a rank, so these figures are unreliable and no profile is stored: "
           "probe again on an idle host, with a core for each of the two ranks",
           100 * found.document["lost_time"].get<double>()));
     const bool is_stored = store(context, found.document);
@@ -121,7 +121,7 @@ class Probe : public Command {
     return result;
   }
 
-  /// @return whether the profiles that the findings have are kept; on rank 0
+  /// Store the profiles of the findings. @return whether they are stored; on rank 0
   bool store(mpi::Context& context, const Json& found) {
     const std::string path = mpi::stored_profiles_path();
     if (is_not_stored_ || path.empty() || !context.is_root()) return false;
@@ -129,17 +129,18 @@ class Probe : public Command {
       probe::store(path, found);
       return true;
     } catch (const Error& error) {
-      context.log().notice(fmt::format("the profile is not kept: {}: {}", error.subject(), error.cause()));
+      context.log().notice(fmt::format("the profile is not stored: {}: {}", error.subject(), error.cause()));
     }
     return false;
   }
 
-  /// Without a launcher: launch this program once for each transport and setting.
+  /// Launch this program once for each transport and setting. Called without a launcher.
   Json run_all() {
     const int n_ranks = options_.n_ranks > 0 ? options_.n_ranks : default_ranks;
     if (n_ranks == 1)
-      throw Error(ErrorCode::usage,
-                  {.subject = "--ranks 1", .cause = "is too few: one rank alone sends to nobody", .remedy = example()});
+      throw Error(
+          ErrorCode::usage,
+          {.subject = "--ranks 1", .cause = "is too few: a probe needs at least two ranks", .remedy = example()});
     const auto start = std::chrono::steady_clock::now();
     Json result = json_document("barrio.probe", 1);
     result["mpi"] = mpi::mpi_library();
@@ -193,16 +194,16 @@ class Probe : public Command {
     for (const std::string& name : wanted_)
       if (std::ranges::find(names, name) == names.end())
         throw Error(ErrorCode::usage, {.subject = fmt::format("--transport {}", name),
-                                       .cause = fmt::format("is none that barrio knows how to ask {} for.{}",
+                                       .cause = fmt::format("is not a transport that barrio can request from {}.{}",
                                                             mpi::mpi_library(), did_you_mean(name, names)),
-                                       .remedy = fmt::format("there is: {}", fmt::join(names, ", "))});
+                                       .remedy = fmt::format("choose one of: {}", fmt::join(names, ", "))});
     std::erase_if(all, [&](const probe::Transport& transport) {
       return std::ranges::find(wanted_, transport.name) == wanted_.end();
     });
     return all;
   }
 
-  /// What a child with these variables found; null if it did not get through, and why.
+  /// Run a child with these variables. @return its results, null if it failed, and its end with the reason
   std::pair<Json, ChildEnd> launch_child(const std::vector<std::string>& variables, const std::string& depth,
                                          int n_ranks) {
     const ResultFile file;
@@ -216,16 +217,16 @@ class Probe : public Command {
     try {
       return {read_json_document(file.path(), "barrio.probe", 1).at("transports").at(0), std::move(end)};
     } catch (const Error&) {
-      end.errors = "error: what rank 0 found is not on this host; launch on this one, or probe under the launcher";
+      end.errors = "error: the results of rank 0 are not on this host; launch on this one, or probe under the launcher";
       return {Json(), std::move(end)};
     }
   }
 
   [[nodiscard]] static std::string stalled_reason() {
-    return fmt::format("it did not end within {} s: a pair over it may wait for ever", seconds_of_transport);
+    return fmt::format("it did not end within {} s: a pair may wait for ever over it", seconds_of_transport);
   }
 
-  /// What decides about the transport: set in this shell, it would be measured under the name of another one.
+  /// Return the variables that choose a transport. One set in this shell would be measured under another's name.
   [[nodiscard]] static std::vector<std::string> names_of_variables() {
     std::vector<std::string> names;
     for (const probe::Transport& transport : probe::transports_of(BARRIO_MPI_FLAVOUR))

@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What one job of MPI sent.
+/// Traffic of one MPI job, in numbers.
 struct Job {
   std::string path;
   int n_ranks = 0;
@@ -84,12 +84,12 @@ void put_in_front(const char* variable, const std::string& value, char separator
            (others != nullptr && *others != '\0' ? fmt::format("{}{}{}", value, separator, others) : value).c_str(), 1);
 }
 
-/// Have all that is started from here count its messages. @param seconds  for so long; 0: to the end
+/// Make all programs that are started from here count their messages. @param seconds  how long; 0: to the end
 void set_environment(const fs::path& library, const std::string& place, double seconds) {
   if (seconds > 0.0) ::setenv("BARRIO_RECORD_SECONDS", fmt::format("{}", seconds).c_str(), 1);
   put_in_front("LD_PRELOAD", library.string(), ':');
   ::setenv("BARRIO_RECORD", place.c_str(), 1);
-  // Open MPI's launcher hands variables on to other hosts only if it is told.
+  // Open MPI's launcher passes variables to other hosts only on request.
   if (std::string_view(BARRIO_MPI_FLAVOUR) == "openmpi")
     put_in_front(
         "OMPI_MCA_mca_base_env_list",
@@ -97,7 +97,7 @@ void set_environment(const fs::path& library, const std::string& place, double s
         ';');
 }
 
-/// A time as people write it: 90, 90s, 2m, 1.5h. @return seconds
+/// Parse a duration: 90, 90s, 2m, 1.5h. @return seconds
 double parse_duration(const std::string& text) {
   std::size_t n = 0;
   double value = 0.0;
@@ -109,13 +109,13 @@ double parse_duration(const std::string& text) {
   const std::string unit = n > 0 ? text.substr(n) : "?";
   const double factor = unit.empty() || unit == "s" ? 1.0 : unit == "m" ? 60.0 : unit == "h" ? 3600.0 : 0.0;
   if (!(value * factor > 0.0 && value * factor <= 1e8))
-    throw Error(
-        ErrorCode::usage,
-        {.subject = fmt::format("--for {}", text), .cause = "is no time above 0", .remedy = "write 60s, 10m or 1.5h"});
+    throw Error(ErrorCode::usage, {.subject = fmt::format("--for {}", text),
+                                   .cause = "is not a duration above 0",
+                                   .remedy = "write 60s, 10m or 1.5h"});
   return value * factor;
 }
 
-/// Write a document as soon as the time to record has passed on all ranks, while the program goes on.
+/// Write a document as soon as the recording time is over on all ranks, while the program continues.
 class EarlyWriter {
  public:
   EarlyWriter(std::string folder, std::string path, double seconds) {
@@ -142,11 +142,11 @@ class EarlyWriter {
         for (const rankmap::KeptRun& kept : rankmap::read_kept_runs(folder)) {
           if (!kept.is_over) continue;
           write_file_atomically(path, rankmap::to_json(kept, {}).dump() + "\n");
-          fmt::print(stderr, "barrio record: {} is written, the program goes on\n", path);
+          fmt::print(stderr, "barrio record: {} is written, the program continues\n", path);
           return;
         }
       } catch (const Error&) {
-        return;  // told at the end
+        return;  // reported at the end
       }
     }
   }
@@ -162,8 +162,7 @@ class Record : public Command {
   explicit Record(const GlobalOptions& options) : options_(options) {}
   [[nodiscard]] std::string name() const override { return "record"; }
   [[nodiscard]] std::string summary() const override {
-    return "Run an MPI program of yours and write down who sends how much to whom, for barrio map; the program is not "
-           "changed";
+    return "Run an MPI program of yours, unchanged, and record how much each rank sends to which other, for barrio map";
   }
   [[nodiscard]] std::string example() const override {
     return "barrio record -o traffic.json -- mpirun -n 64 ./solver input.dat";
@@ -172,18 +171,18 @@ class Record : public Command {
   void add_options(CLI::App& app) override {
     app.add_option("-o,--output", output_, "Traffic document to write; further MPI jobs of the command get -2, -3, ...")
         ->capture_default_str();
-    app.add_option(
-        "--for", for_,
-        "Record for this long alone, as in 60s or 10m, and write; the program goes on to its end undisturbed");
+    app.add_option("--for", for_,
+                   "Record only for this long, as in 60s or 10m, and write; the program continues undisturbed");
     app.add_option("--collect", collect_,
-                   "Instead: write what a recording under the launcher has left in this folder, OUTPUT.ranks, when its "
-                   "job was killed");
-    app.add_option("COMMAND", command_, "What to run, after '--': a launcher with a program, a script, or a program");
+                   "Instead: write the document from the folder OUTPUT.ranks, which a recording under the launcher "
+                   "left when its job was killed");
+    app.add_option("COMMAND", command_,
+                   "Command to run, after '--': a launcher with a program, a script, or a program");
   }
   Json run(mpi::Context*) override {
     if (command_.empty() == collect_.empty())
       throw Error(ErrorCode::usage, {.subject = "COMMAND",
-                                     .cause = command_.empty() ? "is required" : "is given with --collect",
+                                     .cause = command_.empty() ? "is required" : "cannot be given with --collect",
                                      .remedy = "barrio record -- mpirun -n 64 ./solver, or --collect FOLDER alone"});
     if (!collect_.empty()) return collect();
     const double seconds = for_.empty() ? 0.0 : parse_duration(for_);
@@ -193,12 +192,12 @@ class Record : public Command {
     std::error_code ignored;
     if (output_.empty() || output_.ends_with('/') || fs::is_directory(output_, ignored))
       throw Error(ErrorCode::usage, {.subject = fmt::format("--output '{}'", output_),
-                                     .cause = "is no name for a file",
+                                     .cause = "is not the name of a file",
                                      .remedy = "name the document to write, as in -o traffic.json"});
     const fs::path library = preloaded_library("barrio_record.so");
     if (library.empty())
       throw Error(ErrorCode::failed, {.subject = "barrio record",
-                                      .cause = "its library barrio_record.so is not there",
+                                      .cause = "its library barrio_record.so is missing",
                                       .remedy = "build or install barrio again"});
     const fs::path output = fs::absolute(output_);
     if (ranks_of_launcher() > 0) {  // this is a rank: become the program
@@ -215,22 +214,22 @@ class Record : public Command {
     ProgramEnd end;
     {
       const EarlyWriter early(place.path().string(), output.string(), seconds);
-      // One document on standard output: what the program prints goes to the other stream.
+      // Standard output holds one document, so the program's output goes to standard error.
       end = watch_program(command, options_.is_json ? ProgramOutput::to_errors : ProgramOutput::shown);
     }
     code_ = end.code;
     keep_documents(place.path(), output);
     keep_kept(place.path(), output, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
-    // MPICH's launcher ends with 0 when it was told to end and its one rank died of that.
+    // MPICH's launcher ends with 0 when a signal told it to end and its only rank died of that.
     if (code_ == 0 && end.signal != 0 && std::ranges::any_of(jobs_, &Job::is_ended_early))
       code_ = signal_code + end.signal;
     if (jobs_.empty())
       throw Error(ErrorCode::failed,
                   {.subject = fmt::format("{}", fmt::join(command_, " ")),
-                   .cause = fmt::format("ended with code {}, and no {} program in it came to MPI_Init: there is "
+                   .cause = fmt::format("ended with code {}, and no {} program in it reached MPI_Init: there is "
                                         "nothing to record",
                                         code_, mpi_name()),
-                   .remedy = "check that the program ends well without barrio, and that its MPI is the one that "
+                   .remedy = "check that the program succeeds without barrio, and that its MPI is the one that "
                              "'barrio --version' names; or record under the launcher: mpirun -n 64 barrio record -o "
                              "traffic.json -- ./solver"});
     return result();
@@ -250,7 +249,7 @@ class Record : public Command {
       rows.emplace_back("collectives",
                         fmt::format("about {}, by the pairs of usual algorithms", bytes(job.collective_bytes)));
       if (job.is_ended_early)
-        rows.emplace_back("note", "the job did not come to MPI_Finalize: this is what it had sent");
+        rows.emplace_back("note", "the job did not reach MPI_Finalize: this is its traffic until then");
       if (!job.missing.empty())
         rows.emplace_back(
             "missing",
@@ -288,7 +287,7 @@ class Record : public Command {
     return result();
   }
 
-  /// Write the documents of jobs that did not come to MPI_Finalize, from what their ranks had counted.
+  /// Write the documents of jobs that did not reach MPI_Finalize, from the counts of their ranks.
   void keep_kept(const fs::path& folder, const fs::path& output, std::optional<double> seconds) {
     for (const rankmap::KeptRun& kept : rankmap::read_kept_runs(folder.string())) {
       if (kept.is_written) continue;
@@ -303,7 +302,7 @@ class Record : public Command {
     }
   }
 
-  /// Where the next job's document goes: further ones get -2, -3, ...
+  /// Return the path of the next job's document: further ones get -2, -3, ...
   [[nodiscard]] fs::path next_path(const fs::path& output) const {
     if (jobs_.empty()) return output;
     fs::path path = output;
@@ -311,7 +310,7 @@ class Record : public Command {
         fmt::format("{}-{}{}", output.stem().string(), jobs_.size() + 1, output.extension().string()));
   }
 
-  /// Move what the jobs left, in the order in which they ended, to where it was asked for.
+  /// Move the documents of the jobs to the output path, in the order in which the jobs ended.
   void keep_documents(const fs::path& folder, const fs::path& output) {
     std::vector<int> numbers;
     for (const fs::directory_entry& entry : fs::directory_iterator(folder))

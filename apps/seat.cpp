@@ -18,17 +18,17 @@
 namespace barrio::apps {
 namespace {
 
-/// MPICH reads answers of its launcher into lines of this length.
+/// Max length of a line: MPICH reads the launcher's answers into a buffer of this size.
 constexpr std::size_t max_line = 1024;
 constexpr std::string_view mapping_key = "PMI_process_mapping";
 
-/// One way of a line protocol between a program and its launcher.
+/// One direction of a line protocol between a program and its launcher.
 class Stream {
  public:
   Stream(int from, int to) : from_(from), to_(to) {}
   [[nodiscard]] int source() const noexcept { return from_; }
 
-  /// Hand on what has come, line by line. @return false at the end
+  /// Pass on what has arrived, line by line. @return false at the end
   template <class Change>
   bool hand_on(const Change& change) {
     std::array<char, 4096> piece{};
@@ -55,7 +55,7 @@ class Stream {
   std::string waiting_;
 };
 
-/// Stand between a program and its launcher, and answer which ranks share a host by what the plan says.
+/// Relay between a program and its launcher, but answer from the plan which ranks share a host.
 [[noreturn]] void relay(int program, int launcher, const std::string& mapping) {
   // The launcher takes an open output for a running program.
   for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::close(standard);
@@ -76,13 +76,13 @@ class Stream {
   std::_Exit(0);
 }
 
-/// Which ranks are on one node, in the form that Hydra gives MPICH: blocks of (first node, nodes, ranks on each).
+/// Return the ranks on each node in the form that Hydra gives MPICH: blocks of (first node, nodes, ranks on each).
 std::string mapping_of(const Json& document, const std::string& path, int n_ranks) {
   const std::vector<int> nodes = rankmap::nodes_from_json(document, path);
   if (static_cast<int>(nodes.size()) != n_ranks)
     throw Error(ErrorCode::bad_input,
                 {.subject = path,
-                 .cause = fmt::format("places {} ranks, and the launcher has started {}", nodes.size(), n_ranks),
+                 .cause = fmt::format("places {} ranks, but the launcher started {}", nodes.size(), n_ranks),
                  .remedy = "give the document of this plan: barrio map ... --result map.json"});
   std::string text = "(vector";
   for (std::size_t rank = 0; rank < nodes.size();) {
@@ -94,7 +94,7 @@ std::string mapping_of(const Json& document, const std::string& path, int n_rank
   text += ")";
   if (text.size() + 64 > max_line)
     throw Error(ErrorCode::failed, {.subject = path,
-                                    .cause = "changes hosts too often for what MPICH can be told",
+                                    .cause = "changes hosts too often for the line that MPICH reads",
                                     .remedy = "reorder ranks in the program: rankmap::reorder"});
   return text;
 }
@@ -103,16 +103,16 @@ class Seat : public Command {
  public:
   [[nodiscard]] std::string name() const override { return "seat"; }
   [[nodiscard]] std::string summary() const override {
-    return "Start a rank of a mapped MPICH program under Hydra, so that ranks of a host share its memory";
+    return "Start a rank of a mapped MPICH program under Hydra, so that the ranks of a host share memory";
   }
   [[nodiscard]] std::string example() const override {
     return "mpiexec -f hosts -n 64 barrio seat map.json -- ./solver input.dat";
   }
   [[nodiscard]] GlobalUse global_use() const override { return {.result = false}; }
   void add_options(CLI::App& app) override {
-    app.add_option("MAP", plan_, "Result document of the plan that the launcher's host file was written for")
+    app.add_option("MAP", plan_, "Result document of the plan for which the launcher's host file was written")
         ->required();
-    app.add_option("COMMAND", command_, "The program, after '--'")->required();
+    app.add_option("COMMAND", command_, "Program to run, after '--'")->required();
   }
   Json run(mpi::Context*) override {
     if (const std::string reason = why_not_startable(command_.front()); !reason.empty())
@@ -126,7 +126,7 @@ class Seat : public Command {
         mapping_of(read_json_document(plan_, rankmap::map_schema, rankmap::map_schema_version), plan_, std::atoi(size));
     std::array<int, 2> ends{};
     if (::socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()) != 0) refuse_system();
-    // A grandchild: the program may wait for all of its children, and this is none of them.
+    // A grandchild: the program may wait for all its children, and this must not be one of them.
     const pid_t child = ::fork();
     if (child < 0) refuse_system();
     if (child == 0) {

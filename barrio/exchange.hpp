@@ -1,6 +1,6 @@
 #pragma once
 
-/// \file All of the room `exchange`.
+/// @file Umbrella header of the room `exchange`: messages between ranks.
 
 #include "barrio/exchange/ask.hpp"
 #include "barrio/exchange/byte_rows.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-/// \file All of the room `io`.
+/// @file Umbrella header of the room `io`: mesh files.
 
 #include "barrio/io/inspect.hpp"
 #include "barrio/io/read.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-/// \file All of the room `mesh`.
+/// @file All public headers of the room `mesh`: distributed meshes.
 
 #include "barrio/mesh/adjacency.hpp"
 #include "barrio/mesh/balance.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-/// \file All of the room `rankmap`.
+/// @file Umbrella header of the room `rankmap`: placement of ranks on cores.
 
 #include "barrio/rankmap/assignment.hpp"
 #include "barrio/rankmap/hosts.hpp"

@@ -1,7 +1,6 @@
 #pragma once
 
-// Once for all benchmarks, since the simulator's compiler defines `exit` as a macro, and CLI11 has a member of that
-// name.
+// Shared by all benchmarks, since the simulator's compiler defines `exit` as a macro, and CLI11 has a member `exit`.
 #ifdef BARRIO_MPI_SMPI
 #undef exit
 #endif
@@ -12,8 +11,8 @@
 
 namespace barrio::bench {
 
-/// Read the command line of a benchmark on all ranks; rank 0 prints help. @return false if that was all that was wanted
-/// @throws AgreedError{usage} for what is no option of it
+/// Parse the command line of a benchmark on all ranks; rank 0 prints help. @return false after printing help
+/// @throws AgreedError{usage} for an unknown option
 inline bool parse(CLI::App& app, const char* name, mpi::Context& context, int argc, char** argv) {
   try {
     app.parse(argc, argv);

@@ -1,4 +1,4 @@
-"""What the programs that measure and draw figures have in common."""
+"""Helpers of the programs that measure and draw figures."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ STYLE: dict[str, Any] = {
 
 
 class Fault(Exception):
-    """What a person can act on."""
+    """An error that the user can fix."""
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -48,7 +48,7 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def write_csv(path: Path, rows: list[Any]) -> None:
-    """Write one line per row; rows are of one dataclass, and there are some."""
+    """Write one line per row. Rows are of one dataclass, and not empty."""
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow([field.name for field in dataclasses.fields(rows[0])])
@@ -56,7 +56,7 @@ def write_csv(path: Path, rows: list[Any]) -> None:
 
 
 def where(document: dict[str, Any], mark: str = "") -> str:
-    """Say where runs were made, and that ranks shared cores if they did, which a plot shows by a mark."""
+    """Describe the machine, with a note (and the mark in plots) if ranks shared cores."""
     run = document["runs"][0]
     cores = run["cores_of_rank_0"] * run["nodes"]
     said = f"{run['mpi'].split(',')[0]}, {cores} cores"
@@ -71,7 +71,7 @@ def output_of(command: list[str]) -> str:
         done = subprocess.run(command, capture_output=True, text=True)
     except OSError as error:
         raise Fault(
-            f"{command[0]} cannot be started ({error.strerror}); build it, or name it by --barrio"
+            f"{command[0]} cannot be started ({error.strerror}); build it, or give it by --barrio"
         ) from error
     if done.returncode != 0:
         raise Fault(
@@ -82,7 +82,7 @@ def output_of(command: list[str]) -> str:
 
 @contextmanager
 def drawing(name: str, folder: Path, size: tuple[float, float] = (7.4, 3.9)) -> Iterator[Figure]:
-    """Give an empty canvas, and save it as PNG and SVG when it is full."""
+    """Yield an empty figure, and save it as PNG and SVG at the end."""
     with mpl.rc_context(STYLE):
         canvas = Figure(figsize=size, layout="constrained")
         FigureCanvasAgg(canvas)
@@ -93,7 +93,7 @@ def drawing(name: str, folder: Path, size: tuple[float, float] = (7.4, 3.9)) -> 
 
 
 def logarithmic(axis: Any, formatter: Callable[[float, int], str]) -> None:
-    """Make an axis logarithmic, with labels as one would write them."""
+    """Make an axis logarithmic, with plain labels."""
     if axis.axis_name == "y":
         axis.axes.set_yscale("log")
     else:

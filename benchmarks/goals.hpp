@@ -7,7 +7,7 @@
 
 namespace barrio::bench {
 
-/// The goals of a benchmark's document: what was measured, what is wanted, and whether it is met.
+/// The goals of a benchmark's document: measured value, goal, and verdict.
 class Goals {
  public:
   void add(std::string id, double value, const char* unit, double goal, bool higher_is_better = false) {

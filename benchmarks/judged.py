@@ -1,4 +1,4 @@
-"""Runs of a program, and goals judged over several of them: what was measured, what is wanted, whether it is met."""
+"""Run programs, and judge goals over several runs: measured value, goal, and verdict."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ LIMIT_SECONDS = 1800
 
 
 def run(words: list[object], environment: dict[str, str] | None = None) -> str:
-    """What a program prints; it has to end well."""
+    """Return the output of a program, which must succeed."""
     done = subprocess.run(
         [str(word) for word in words],
         env={**os.environ, **(environment or {})},
@@ -29,7 +29,7 @@ def run(words: list[object], environment: dict[str, str] | None = None) -> str:
 
 
 def run_at_once(words: list[object], n: int = 2) -> list[str]:
-    """What `n` copies of a program print that run at the same time: what the machine's cores are worth."""
+    """Return the outputs of `n` copies of a program that run at once, to measure the worth of the machine's cores."""
     line = [str(word) for word in words]
     copies = [
         subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
@@ -54,7 +54,7 @@ def goal_of(name: str, value: float, limit: float, better: str, unit: str = "") 
 
 
 def report(goals: list[dict], path: Path) -> int:
-    """Write all goals to a file and print them, with the values of single runs. Return 4 if one is missed, else 0."""
+    """Write all goals to a file and print them, with the values of each run. Return 4 if one is missed, else 0."""
     path.write_text(json.dumps(goals, indent=1) + "\n")
     for goal in goals:
         sign = "<=" if goal["better"] == "lower" else ">="

@@ -16,7 +16,7 @@
 
 namespace barrio::bench {
 
-/// Where the result of a benchmark goes: the options of all commands of barrio, but for --ranks.
+/// Output options of a benchmark: those of all commands of barrio, except --ranks.
 struct Output {
   bool is_json = false;
   bool shows_times = false;
@@ -31,7 +31,7 @@ inline void add_output_options(CLI::App& app, Output& output) {
   app.add_option("--trace", output.trace_file, "Write a Chrome/Perfetto trace, one track per rank");
 }
 
-/// Record what the output asks for; nothing is recorded otherwise, since that takes time. Local.
+/// Start to record what the output options need. Nothing else is recorded, since that takes time. Local.
 inline void begin_output(mpi::Context& context, const Output& output) {
   if (!output.trace_file.empty())
     context.trace().set_mode(Trace::Mode::events);
@@ -39,8 +39,8 @@ inline void begin_output(mpi::Context& context, const Output& output) {
     context.trace().set_mode(Trace::Mode::totals);
 }
 
-/// Print a result and write what else was asked for. Collective. @param document  on rank 0
-/// @param to_text  the document for people
+/// Print a result and write the requested files. Collective. @param document  on rank 0
+/// @param to_text  formats the document as text
 template <class ToText>
 void print_output(mpi::Context& context, const Output& output, const Json& document, const ToText& to_text) {
   if (output.shows_times) {
@@ -55,7 +55,7 @@ void print_output(mpi::Context& context, const Output& output, const Json& docum
   });
 }
 
-/// As barrio::run, with errors as JSON documents too where the command line has --json.
+/// Run as barrio::run does. With --json, errors are printed as JSON documents too.
 inline int run_benchmark(int argc, char** argv, const std::function<void(mpi::Context&)>& body,
                          const mpi::RunOptions& options = {}) {
   const auto guarded = [&](mpi::Context& context) {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "barrio/base/error.hpp"
-// After all that calls MPI: PETSc makes macros of MPI's names.
+// Included last: PETSc defines macros with MPI's names.
 #include <petscsys.h>
 
 namespace barrio::bench {

@@ -4,11 +4,11 @@
 
 namespace barrio::bench {
 
-/// @param code  what a call of PETSc returned
-/// @throws Error{failed} naming the call unless it is 0
+/// Check the return code of a PETSc call.
+/// @throws Error{failed} with the call unless the code is 0
 void check_petsc(int code, const char* call);
 
-/// Initialise PETSc, unless it is; it is finalised when no copy of what comes back is left. Collective.
+/// Initialise PETSc, unless it is initialised. The last copy of the returned pointer finalises it. Collective.
 std::shared_ptr<void> use_petsc();
 
 }  // namespace barrio::bench

@@ -12,7 +12,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 
 
-# A poll costs 0.1 us of simulated time instead of the simulator's own 100 us, computing nothing.
+# A poll costs 0.1 us of simulated time instead of the default 100 us, and computing costs nothing.
 SETTINGS = {
     "host-speed": "10Gf",
     "simulate-computation": "no",
@@ -25,7 +25,7 @@ SETTINGS = {
 def run_on(
     platform: Path, hosts: Path, program: Path, words: list[str], n_ranks: int
 ) -> dict[str, Any]:
-    """Return the JSON document that a program prints, rank i run on the host in line i of a file."""
+    """Return the JSON document that a program prints, with rank i on the host in line i of a file."""
     command = [
         *("smpirun", "-np", str(n_ranks), "-hostfile", str(hosts), "-platform", str(platform)),
         *(f"--cfg=smpi/{name}:{value}" for name, value in SETTINGS.items()),
@@ -39,7 +39,7 @@ def run_on(
 
 
 def run_document(program: Path, words: list[str], n_ranks: int, platform: str) -> dict[str, Any]:
-    """Return the JSON document that a program prints, run with one rank a host of a platform."""
+    """Return the JSON document that a program prints, with one rank per host of a platform."""
     with tempfile.TemporaryDirectory() as folder:
         hosts = Path(folder) / "hosts"
         hosts.write_text("".join(f"n{rank}\n" for rank in range(n_ranks)), encoding="utf-8")
@@ -48,7 +48,7 @@ def run_document(program: Path, words: list[str], n_ranks: int, platform: str) -
 
 
 def table(n_ranks: list[int], runs: list[dict[str, float]]) -> str:
-    """What was counted, a line a name, a column a number of ranks."""
+    """Format the counts, one line per name, one column per rank count."""
     lines = [f"{'ranks':<30}" + "".join(f"{n:>11}" for n in n_ranks) + "   last / first"]
     for name in runs[0]:
         values = [of[name] for of in runs]
@@ -58,13 +58,15 @@ def table(n_ranks: list[int], runs: list[dict[str, float]]) -> str:
 
 
 def parser(description: str | None, program: str) -> argparse.ArgumentParser:
-    """The options of scripts that judge how counts grow with ranks."""
+    """Make the parser of scripts that judge the growth of counts with ranks."""
     made = argparse.ArgumentParser(
         prog="simulate",
         description=description,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    made.add_argument("--max-growth", type=float, default=1.15, help="from fewest to most ranks")
+    made.add_argument(
+        "--max-growth", type=float, default=1.15, help="max growth from fewest to most ranks"
+    )
     made.add_argument("--out", type=Path, help="folder for the documents and goals.json")
     made.add_argument("--platform", default="fat_tree", help="fat_tree (default) or torus")
     made.add_argument(

@@ -15,15 +15,15 @@ namespace {
 
 constexpr std::array<const char*, 3> axis_names{"x", "y", "z"};
 
-int whole_within(const CaseTable& table, const std::string& key, int otherwise, int least, int most) {
+int whole_within(const CaseTable& table, const std::string& key, int otherwise, int min, int max) {
   const std::int64_t value = table.whole(key, otherwise);
-  if (value < least || value > most) table.refuse(key, fmt::format("is {}, not {} to {}", value, least, most));
+  if (value < min || value > max) table.refuse(key, fmt::format("is {}, but must be from {} to {}", value, min, max));
   return static_cast<int>(value);
 }
 
 double positive(const CaseTable& table, const std::string& key, double otherwise) {
   const double value = table.number(key, otherwise);
-  if (!(value > 0.0)) table.refuse(key, fmt::format("is {}, not above 0", value));
+  if (!(value > 0.0)) table.refuse(key, fmt::format("is {}, but must be above 0", value));
   return value;
 }
 
@@ -37,7 +37,7 @@ Every read_every(const CaseTable& table) {
   if (table.has("every")) every.time = positive(table, "every", 0.0);
   if (table.has("every_steps")) {
     every.steps = table.whole("every_steps", 0);
-    if (every.steps < 1) table.refuse("every_steps", "is not above 0");
+    if (every.steps < 1) table.refuse("every_steps", "must be above 0");
   }
   return every;
 }
@@ -47,21 +47,23 @@ void read_grid(const CaseTable& grid, AmrCase& made) {
   const std::vector<std::int64_t> cells = grid.wholes("cells");
   if (cells.size() < 2 || cells.size() > 3)
     grid.refuse("cells", cells.empty() ? "is missing" : fmt::format("has {} numbers", cells.size()),
-                "give the cells of the coarsest level along each of two or three axes");
+                "give the number of cells of the coarsest level along each of two or three axes");
   made.n_axes = cells.size();
   std::vector<double> low = grid.numbers("low");
   if (low.empty()) low.assign(made.n_axes, 0.0);
   const std::vector<double> high = grid.numbers("high");
-  if (low.size() != made.n_axes) grid.refuse("low", fmt::format("has {} numbers, cells {}", low.size(), made.n_axes));
+  if (low.size() != made.n_axes)
+    grid.refuse("low", fmt::format("has {} numbers, but must have {} as cells", low.size(), made.n_axes));
   if (high.size() != made.n_axes)
-    grid.refuse("high", fmt::format("has {} numbers, cells {}", high.size(), made.n_axes),
+    grid.refuse("high", fmt::format("has {} numbers, but must have {} as cells", high.size(), made.n_axes),
                 "give the upper corner of the domain");
   for (std::size_t k = 0; k < made.n_axes; ++k) {
     made.n_cells[k] = cells[k];
     made.low[k] = low[k];
     made.high[k] = high[k];
     if (!(std::isfinite(low[k]) && std::isfinite(high[k]) && high[k] > low[k]))
-      grid.refuse("high", fmt::format("{} along {} is not above the lower corner, {}", high[k], axis_names[k], low[k]));
+      grid.refuse("high",
+                  fmt::format("{} along {} must be above the lower corner, {}", high[k], axis_names[k], low[k]));
   }
   constexpr int max_levels = 20;
   constexpr int max_block = 128;
@@ -70,8 +72,8 @@ void read_grid(const CaseTable& grid, AmrCase& made) {
   made.block_cells = whole_within(grid, "block", 16, 8, max_block);
   for (const std::int64_t n : cells)
     if (n < 1 || n % made.block_cells != 0)
-      grid.refuse("cells", fmt::format("{} is not a multiple of the {} cells of a block", n, made.block_cells),
-                  "take other numbers, or another block");
+      grid.refuse("cells", fmt::format("{} must be a multiple of the {} cells of a block", n, made.block_cells),
+                  "change cells or block");
 }
 
 void read_boundary(const CaseTable& boundary, AmrCase& made) {
@@ -82,25 +84,26 @@ void read_boundary(const CaseTable& boundary, AmrCase& made) {
     std::vector<std::string> both = boundary.texts(axis);
     if (both.empty()) both = {"outflow"};
     if (both.size() == 1) both.push_back(both[0]);
-    if (both.size() != 2) boundary.refuse(axis, fmt::format("has {} texts for two faces", both.size()));
+    if (both.size() != 2)
+      boundary.refuse(axis, fmt::format("has {} texts, but must have one, or one for each face", both.size()));
     for (std::size_t side = 0; side < 2; ++side) {
       if (const std::string now = present_spelling(both[side]); !now.empty())
         boundary.refuse(axis, fmt::format("'{}' is spelt '{}'", both[side], now));
       if (std::ranges::find(known, both[side]) == known.end())
         boundary.refuse(axis,
                         fmt::format("'{}' is not a boundary condition.{}", both[side], did_you_mean(both[side], known)),
-                        fmt::format("there is: {}", fmt::join(known, ", ")));
+                        fmt::format("give one of {}", fmt::join(known, ", ")));
       made.boundary[k][side] = both[side] == "wall"     ? amr::BoundaryCondition::wall
                                : both[side] == "inflow" ? amr::BoundaryCondition::inflow
                                                         : amr::BoundaryCondition::outflow;
     }
     made.is_periodic[k] = both[0] == "periodic";
     if ((both[0] == "periodic") != (both[1] == "periodic"))
-      boundary.refuse(axis, "is periodic at one face only", "a periodic axis is periodic at both faces");
+      boundary.refuse(axis, "is periodic at one face only", "make both faces periodic");
   }
 }
 
-/// Formulas for density, velocity, pressure and species.
+/// Read the formulas of density, velocity, pressure and species.
 std::vector<Formula> read_state(const CaseTable& state, const AmrCase& made, const Abbreviations& let) {
   std::vector<std::string> known{"density", "velocity", "pressure"};
   for (int s = 0; s < made.n_species; ++s) known.push_back(fmt::format("species_{}", s + 1));
@@ -119,7 +122,8 @@ std::vector<Formula> read_state(const CaseTable& state, const AmrCase& made, con
   std::vector<std::string> velocity = state.formulas("velocity");
   if (velocity.empty()) velocity.assign(made.n_axes, "0");
   if (velocity.size() != made.n_axes)
-    state.refuse("velocity", fmt::format("has {} formulas for {} axes", velocity.size(), made.n_axes));
+    state.refuse("velocity",
+                 fmt::format("has {} formulas, but must have one for each of {} axes", velocity.size(), made.n_axes));
   for (const std::string& one : velocity) add("velocity", one);
   add("pressure", needed("pressure"));
   for (int s = 0; s < made.n_species; ++s) {
@@ -132,8 +136,8 @@ std::vector<Formula> read_state(const CaseTable& state, const AmrCase& made, con
 int quantity_of(const CaseTable& table, const std::string& key, const AmrCase& made, const std::string& name) {
   const auto found = std::ranges::find(made.quantities, name);
   if (found == made.quantities.end())
-    table.refuse(key, fmt::format("'{}' is no quantity of a cell.{}", name, did_you_mean(name, made.quantities)),
-                 fmt::format("there is: {}", fmt::join(made.quantities, ", ")));
+    table.refuse(key, fmt::format("'{}' is not a quantity of a cell.{}", name, did_you_mean(name, made.quantities)),
+                 fmt::format("give one of {}", fmt::join(made.quantities, ", ")));
   return static_cast<int>(found - made.quantities.begin());
 }
 
@@ -144,7 +148,8 @@ void read_source(const CaseTable& source, AmrCase& made, const Abbreviations& le
   const std::vector<std::string> names = made.cell_names();
   const std::vector<std::string> acceleration = source.formulas("acceleration");
   if (!acceleration.empty() && acceleration.size() != made.n_axes)
-    source.refuse("acceleration", fmt::format("has {} formulas for {} axes", acceleration.size(), made.n_axes));
+    source.refuse("acceleration", fmt::format("has {} formulas, but must have one for each of {} axes",
+                                              acceleration.size(), made.n_axes));
   for (const std::string& one : acceleration)
     made.source.acceleration.push_back(formula_of(source, "acceleration", one, names, let));
   if (source.has("heating"))
@@ -175,12 +180,12 @@ void read_refine(const CaseTable& refine, AmrCase& made, const Abbreviations& le
   made.buffer_cells =
       whole_within(refine, "buffer", std::min(4, made.block_cells / made.ratio), 0, made.block_cells / made.ratio);
   made.max_cells = refine.whole("max_cells", std::numeric_limits<std::int64_t>::max());
-  if (made.max_cells < 1) refine.refuse("max_cells", "is not above 0");
+  if (made.max_cells < 1) refine.refuse("max_cells", "must be above 0");
   made.max_bytes = refine.whole("max_bytes", 0);
-  if (refine.has("max_bytes") && made.max_bytes < 1) refine.refuse("max_bytes", "is not above 0");
+  if (refine.has("max_bytes") && made.max_bytes < 1) refine.refuse("max_bytes", "must be above 0");
   if (made.n_levels > 1 && made.jumps.empty() && made.relative_jumps.empty() && !made.where)
-    refine.refuse("jump", "is missing: nothing says where finer levels are to be",
-                  "give jump, relative_jump or where, or take one level");
+    refine.refuse("jump", "is missing: more than one level needs a criterion to refine",
+                  "give jump, relative_jump or where, or use one level");
 }
 
 void read_run(const CaseTable& run, AmrCase& made) {
@@ -188,19 +193,20 @@ void read_run(const CaseTable& run, AmrCase& made) {
   if (run.has("end_time")) made.end_time = positive(run, "end_time", 0.0);
   if (run.has("steps")) {
     made.n_steps = run.whole("steps", 0);
-    if (made.n_steps < 0) run.refuse("steps", "is below 0");
+    if (made.n_steps < 0) run.refuse("steps", "must be at least 0");
   }
   if (!run.has("end_time") && !run.has("steps"))
     run.refuse("end_time", "is missing, and so is steps", "give one of them, or both");
   made.cfl = positive(run, "cfl", 0.4);
   if (made.cfl > 1.0)
-    run.refuse("cfl", fmt::format("is {}, above 1", made.cfl), "a signal must not pass a cell in a step");
+    run.refuse("cfl", fmt::format("is {}, but must not be above 1", made.cfl),
+               "a signal must not pass more than a cell in a step");
   if (run.has("time_step")) made.time_step = positive(run, "time_step", 0.0);
   made.is_subcycled = run.flag("subcycling", true);
   made.has_reflux = run.flag("reflux", true);
   const std::string partition = run.text("partition", "by_level");
   if (partition != "composite" && partition != "by_level")
-    run.refuse("partition", fmt::format("'{}' is none", partition), "there is: by_level, composite");
+    run.refuse("partition", fmt::format("'{}' is not a partition", partition), "give by_level or composite");
   made.weighs_by_time = run.flag("weigh_by_time", false);
   made.partition = partition == "composite" ? amr::Partition::composite : amr::Partition::by_level;
 }
@@ -209,25 +215,25 @@ void read_slice(const CaseTable& slice, AmrCase& made) {
   slice.expect({"file", "quantity", "axis", "at", "range", "boxes", "every", "every_steps"});
   SliceCase one;
   one.file = slice.text("file", "");
-  if (!one.file.ends_with(".png")) slice.refuse("file", fmt::format("'{}' does not end in .png", one.file));
+  if (!one.file.ends_with(".png")) slice.refuse("file", fmt::format("'{}' must end in .png", one.file));
   one.every = read_every(slice);
   if (!one.every.is_never() && one.file.find("{}") == std::string::npos)
-    slice.refuse("file", "has no {} for the number of the picture", "write slice-{}.png, say");
+    slice.refuse("file", "must have {} for the number of the picture", "for example slice-{}.png");
   one.quantity = slice.text("quantity", "density");
   (void)quantity_of(slice, "quantity", made, one.quantity);
   if (made.n_axes == 3) {
     const std::string axis = slice.text("axis", "z");
     const auto found = std::ranges::find(axis_names, axis);
-    if (found == axis_names.end()) slice.refuse("axis", fmt::format("'{}' is not x, y or z", axis));
+    if (found == axis_names.end()) slice.refuse("axis", fmt::format("'{}' must be x, y or z", axis));
     one.axis = static_cast<std::size_t>(found - axis_names.begin());
     one.place = slice.number("at", 0.5 * (made.low[one.axis] + made.high[one.axis]));
     if (!(one.place >= made.low[one.axis] && one.place < made.high[one.axis]))
-      slice.refuse("at", fmt::format("{} is not in the domain", one.place));
+      slice.refuse("at", fmt::format("{} must be in the domain", one.place));
   }
   if (slice.has("range")) {
     const std::vector<double> range = slice.numbers("range");
     if (range.size() != 2 || !(range[0] < range[1]))
-      slice.refuse("range", "is not the value of the first colour and a larger one for the last");
+      slice.refuse("range", "must be the values of the first and the last colour, the last larger");
     one.lowest = range[0];
     one.highest = range[1];
   }
@@ -242,7 +248,7 @@ void read_output(const CaseTable& whole, AmrCase& made) {
   made.output_every = read_every(output);
   made.output_quantities = output.texts("quantities");
   if (!made.output_file.empty() && !made.output_file.ends_with(".vtkhdf"))
-    output.refuse("file", fmt::format("'{}' does not end in .vtkhdf", made.output_file));
+    output.refuse("file", fmt::format("'{}' must end in .vtkhdf", made.output_file));
   const CaseTable checkpoint = whole.table("checkpoint");
   checkpoint.expect({"file", "every", "every_steps"});
   made.checkpoint_file = checkpoint.text("file", "");
@@ -257,7 +263,7 @@ void read_measures(const CaseTable& whole, AmrCase& made, const Abbreviations& l
   made.series_every = read_every(series);
   const CaseTable integrals = series.table("integrals");
   const std::vector<std::string> names = made.cell_names();
-  if (integrals.has("time")) integrals.refuse("time", "is what the series has anyway", "take another name");
+  if (integrals.has("time")) integrals.refuse("time", "is a column that every series has", "choose another name");
   for (const std::string& name : integrals.keys())
     made.integrals.emplace_back(name, formula_of(integrals, name, integrals.formula(name, ""), names, let));
   const CaseTable exact = whole.table("exact");
@@ -269,12 +275,12 @@ void read_measures(const CaseTable& whole, AmrCase& made, const Abbreviations& l
   }
   for (const std::string& name : at_most.keys()) {
     if (name != "together" && !exact.has(name))
-      at_most.refuse(name, "has no exact solution beside it", "[exact] has a formula for each quantity");
+      at_most.refuse(name, "has no exact solution", "give its formula in [exact]");
     made.max_error[name] = positive(at_most, name, 0.0);
   }
 }
 
-/// Names for formulas, which may use those above them.
+/// Read the names of [let]; a formula may use the names above it.
 Abbreviations read_let(const CaseTable& table) {
   Abbreviations let;
   for (const std::string& name : table.keys()) let[name] = expand(table.formula(name, ""), let);
@@ -301,18 +307,18 @@ AmrCase read_case(const std::string& file, const std::string& text, const std::v
   const CaseTable gas = whole.table("gas");
   gas.expect({"gamma", "species", "flatten_shocks", "sharpen_contacts", "riemann"});
   made.gamma = gas.number("gamma", 1.4);
-  if (!(made.gamma > 1.0)) gas.refuse("gamma", fmt::format("is {}, not above 1", made.gamma));
+  if (!(made.gamma > 1.0)) gas.refuse("gamma", fmt::format("is {}, but must be above 1", made.gamma));
   constexpr int max_species = 16;
   made.n_species = whole_within(gas, "species", 0, 0, max_species);
   made.flattens_shocks = gas.flag("flatten_shocks", false);
   made.sharpens_contacts = gas.flag("sharpen_contacts", false);
   const std::string riemann = gas.text("riemann", "hllc");
   if (riemann != "hllc" && riemann != "hlle")
-    gas.refuse("riemann", fmt::format("'{}' is none", riemann), "there is: hllc, hlle");
+    gas.refuse("riemann", fmt::format("'{}' is not a Riemann solver", riemann), "give hllc or hlle");
   made.riemann_solver = riemann == "hllc" ? amr::RiemannSolver::hllc : amr::RiemannSolver::hlle;
   made.quantities = {"density", "velocity_x", "velocity_y", "velocity_z", "pressure"};
   for (int s = 0; s < made.n_species; ++s) made.quantities.push_back(fmt::format("species_{}", s + 1));
-  if (!whole.has("initial")) whole.refuse("initial", "is missing", "give density and pressure at the begin");
+  if (!whole.has("initial")) whole.refuse("initial", "is missing", "give density and pressure at the start");
   made.initial = read_state(whole.table("initial"), made, let);
   made.inflow = whole.has("inflow") ? read_state(whole.table("inflow"), made, let) : made.initial;
   read_source(whole.table("source"), made, let);

@@ -15,36 +15,36 @@
 
 namespace barrio::apps {
 
-/// When something is done again and again.
+/// Interval of a recurring action.
 struct Every {
-  double time = 0.0;       ///< after so much of it; 0: not so
-  std::int64_t steps = 0;  ///< after so many; 0: not so
+  double time = 0.0;       ///< interval of time; 0: not by time
+  std::int64_t steps = 0;  ///< interval in steps; 0: not by steps
   [[nodiscard]] bool is_never() const noexcept { return time <= 0.0 && steps <= 0; }
 };
 
 using NamedFormulas = std::vector<std::pair<std::string, Formula>>;
 
-/// A picture of a plane, at the begin, at intervals and at the end.
+/// Pictures of a plane: at the start if there is an interval, at intervals, and at the end.
 struct SliceCase {
   std::string file;  ///< "{}" in it becomes the number of the picture
   std::string quantity;
   Every every;
-  std::size_t axis = 2;          ///< across the plane, in 3-D
-  double place = 0.0;            ///< along it
-  std::optional<double> lowest;  ///< for the first colour; else the least value
-  std::optional<double> highest;
-  bool has_boxes = true;  ///< outlines of blocks
+  std::size_t axis = 2;           ///< across the plane, in 3-D
+  double place = 0.0;             ///< of the plane along that axis
+  std::optional<double> lowest;   ///< value of the first colour; else the minimum of the picture
+  std::optional<double> highest;  ///< value of the last colour; else the maximum of the picture
+  bool has_boxes = true;          ///< outlines of blocks
 };
 
-/// What changes in cells besides what flows.
+/// Source terms.
 struct SourceCase {
-  std::vector<Formula> acceleration;             ///< along each axis, or none
+  std::vector<Formula> acceleration;             ///< along each axis, or empty
   std::optional<Formula> heating;                ///< energy per unit of volume and time
-  std::vector<std::pair<int, Formula>> species;  ///< number from 1, and mass made of it per unit of volume and time
+  std::vector<std::pair<int, Formula>> species;  ///< number from 1, and mass produced per unit of volume and time
   [[nodiscard]] bool is_any() const noexcept { return !acceleration.empty() || heating || !species.empty(); }
 };
 
-/// What a case file asks for. Formulas are of x, y, z, t, and for cells of what `quantities` names too.
+/// Case: the content of a case file. Formulas are of x, y, z and t; those for cells also of `quantities`.
 struct AmrCase {
   std::string title;
   std::size_t n_axes = 0;
@@ -62,19 +62,19 @@ struct AmrCase {
   bool flattens_shocks = false;
   bool sharpens_contacts = false;
   amr::RiemannSolver riemann_solver = amr::RiemannSolver::hllc;
-  std::vector<std::string> quantities;  ///< names of the numbers of a cell, as Euler::quantities
-  /// Density, velocity along the axes, pressure, parts of species.
+  std::vector<std::string> quantities;  ///< names of the numbers of a cell, in the order of Euler::quantities
+  /// Density, velocity along the axes, pressure, mass fractions of species.
   std::vector<Formula> initial;
   std::vector<Formula> inflow;
   SourceCase source;
 
-  std::vector<std::pair<int, double>> jumps;           ///< quantity and most change from a cell to the next
-  std::vector<std::pair<int, double>> relative_jumps;  ///< by the smaller of the two
-  std::optional<Formula> where;                        ///< of `level` too
+  std::vector<std::pair<int, double>> jumps;  ///< quantity, and largest change to the next cell without refining
+  std::vector<std::pair<int, double>> relative_jumps;  ///< the same over the smaller of both values
+  std::optional<Formula> where;                        ///< also of `level`
   int regrid_interval = 8;
   int buffer_cells = 4;
   std::int64_t max_cells = 0;
-  std::int64_t max_bytes = 0;  ///< 0: any
+  std::int64_t max_bytes = 0;  ///< 0: no limit
 
   double end_time = std::numeric_limits<double>::infinity();
   std::int64_t n_steps = std::numeric_limits<std::int64_t>::max();
@@ -97,13 +97,13 @@ struct AmrCase {
   NamedFormulas exact;
   std::map<std::string, double> max_error;  ///< of a quantity, and "together"
 
-  /// Names of what formulas for places are given, and those for cells.
+  /// Names that formulas of a point may use; formulas of cells may use `cell_names`.
   static std::vector<std::string> place_names() { return {"x", "y", "z", "t"}; }
   [[nodiscard]] std::vector<std::string> cell_names() const;
 };
 
-/// Read a case from the text of its file. Local. @param settings  laid over it
-/// @throws Error{bad_input} with file, line and key; {usage} for a setting that is none
+/// Read a case from the text of its file. Local. @param settings  replace values of the file
+/// @throws Error{bad_input} with file, line and key; {usage} for an invalid setting
 [[nodiscard]] AmrCase read_case(const std::string& file, const std::string& text,
                                 const std::vector<std::string>& settings);
 

@@ -24,7 +24,7 @@ std::string plain_name(toml::value_t type) {
   }
 }
 
-/// The message of TOML's reader, which is several lines with a picture of the place, as one line.
+/// Return the first line of a message of toml11, which has several lines with a picture of the place.
 std::string first_line_of(const std::string& message) {
   std::string line = message.substr(0, message.find('\n'));
   for (const std::string prefix : {"[error] ", "toml::"})
@@ -38,9 +38,9 @@ toml::value parse_text(const std::string& text, const std::string& name, ErrorCo
     return toml::parse(stream, name);
   } catch (const toml::exception& error) {
     refuse(code, fmt::format("{}, line {}", name, error.location().line()),
-           fmt::format("is no TOML: {}", first_line_of(error.what())), "see https://toml.io");
+           fmt::format("is not TOML: {}", first_line_of(error.what())), "see https://toml.io");
   } catch (const std::exception& error) {
-    refuse(code, name, fmt::format("is no TOML: {}", first_line_of(error.what())), "see https://toml.io");
+    refuse(code, name, fmt::format("is not TOML: {}", first_line_of(error.what())), "see https://toml.io");
   }
 }
 
@@ -90,7 +90,7 @@ bool CaseTable::has(const std::string& key) const { return find(key) != nullptr;
 CaseTable CaseTable::table(const std::string& key) const {
   const toml::value* const value = find(key);
   if (value == nullptr) return {file_, name_of(key), toml::value(toml::table{})};
-  if (!value->is_table()) refuse(key, fmt::format("is {}, where a table is wanted", plain_name(value->type())));
+  if (!value->is_table()) refuse(key, fmt::format("is {}, but must be a table", plain_name(value->type())));
   return {file_, name_of(key), *value};
 }
 
@@ -98,10 +98,11 @@ std::vector<CaseTable> CaseTable::tables(const std::string& key) const {
   const toml::value* const value = find(key);
   if (value == nullptr) return {};
   if (value->is_table()) return {table(key)};
-  if (!value->is_array()) refuse(key, fmt::format("is {}, where tables are wanted", plain_name(value->type())));
+  if (!value->is_array())
+    refuse(key, fmt::format("is {}, but must be a table or a list of tables", plain_name(value->type())));
   std::vector<CaseTable> all;
   for (const toml::value& one : value->as_array()) {
-    if (!one.is_table()) refuse(key, fmt::format("has {}, where tables are wanted", plain_name(one.type())));
+    if (!one.is_table()) refuse(key, fmt::format("has {}, but must have tables only", plain_name(one.type())));
     all.emplace_back(file_, name_of(key), one);
   }
   return all;
@@ -111,7 +112,7 @@ double CaseTable::number(const std::string& key, double otherwise) const {
   const toml::value* const value = find(key);
   if (value == nullptr) return otherwise;
   if (value->is_integer()) return static_cast<double>(value->as_integer());
-  if (!value->is_floating()) refuse(key, fmt::format("is {}, where a number is wanted", plain_name(value->type())));
+  if (!value->is_floating()) refuse(key, fmt::format("is {}, but must be a number", plain_name(value->type())));
   return value->as_floating();
 }
 
@@ -120,7 +121,7 @@ std::int64_t CaseTable::whole(const std::string& key, std::int64_t otherwise) co
   if (value == nullptr) return otherwise;
   if (!value->is_integer())
     refuse(key,
-           fmt::format("is {}, where a whole number is wanted",
+           fmt::format("is {}, but must be a whole number",
                        value->is_floating() ? fmt::format("{}", value->as_floating()) : plain_name(value->type())));
   return value->as_integer();
 }
@@ -128,25 +129,25 @@ std::int64_t CaseTable::whole(const std::string& key, std::int64_t otherwise) co
 bool CaseTable::flag(const std::string& key, bool otherwise) const {
   const toml::value* const value = find(key);
   if (value == nullptr) return otherwise;
-  if (!value->is_boolean()) refuse(key, fmt::format("is {}, where true or false is wanted", plain_name(value->type())));
+  if (!value->is_boolean()) refuse(key, fmt::format("is {}, but must be true or false", plain_name(value->type())));
   return value->as_boolean();
 }
 
 std::string CaseTable::text(const std::string& key, const std::string& otherwise) const {
   const toml::value* const value = find(key);
   if (value == nullptr) return otherwise;
-  if (!value->is_string()) refuse(key, fmt::format("is {}, where a text is wanted", plain_name(value->type())));
+  if (!value->is_string()) refuse(key, fmt::format("is {}, but must be a text", plain_name(value->type())));
   return value->as_string().str;
 }
 
 std::vector<double> CaseTable::numbers(const std::string& key) const {
   const toml::value* const value = find(key);
   if (value == nullptr) return {};
-  if (!value->is_array()) refuse(key, fmt::format("is {}, where a list is wanted", plain_name(value->type())));
+  if (!value->is_array()) refuse(key, fmt::format("is {}, but must be a list", plain_name(value->type())));
   std::vector<double> all;
   for (const toml::value& one : value->as_array()) {
     if (!one.is_integer() && !one.is_floating())
-      refuse(key, fmt::format("has {}, where numbers are wanted", plain_name(one.type())));
+      refuse(key, fmt::format("has {}, but must have numbers only", plain_name(one.type())));
     all.push_back(one.is_integer() ? static_cast<double>(one.as_integer()) : one.as_floating());
   }
   return all;
@@ -155,10 +156,10 @@ std::vector<double> CaseTable::numbers(const std::string& key) const {
 std::vector<std::int64_t> CaseTable::wholes(const std::string& key) const {
   const toml::value* const value = find(key);
   if (value == nullptr) return {};
-  if (!value->is_array()) refuse(key, fmt::format("is {}, where a list is wanted", plain_name(value->type())));
+  if (!value->is_array()) refuse(key, fmt::format("is {}, but must be a list", plain_name(value->type())));
   std::vector<std::int64_t> all;
   for (const toml::value& one : value->as_array()) {
-    if (!one.is_integer()) refuse(key, fmt::format("has {}, where whole numbers are wanted", plain_name(one.type())));
+    if (!one.is_integer()) refuse(key, fmt::format("has {}, but must have whole numbers only", plain_name(one.type())));
     all.push_back(one.as_integer());
   }
   return all;
@@ -170,7 +171,7 @@ std::vector<std::string> CaseTable::texts(const std::string& key) const {
   if (!value->is_array()) return {text(key, "")};
   std::vector<std::string> all;
   for (const toml::value& one : value->as_array()) {
-    if (!one.is_string()) refuse(key, fmt::format("has {}, where texts are wanted", plain_name(one.type())));
+    if (!one.is_string()) refuse(key, fmt::format("has {}, but must have texts only", plain_name(one.type())));
     all.push_back(one.as_string().str);
   }
   return all;
@@ -178,7 +179,7 @@ std::vector<std::string> CaseTable::texts(const std::string& key) const {
 
 namespace {
 
-/// A number with all its digits, or a text; empty for anything else.
+/// Return a text, or a number with all its digits as text; empty for anything else.
 std::string formula_of(const toml::value& value) {
   if (value.is_string()) return value.as_string().str;
   if (value.is_integer()) return fmt::format("{}", value.as_integer());
@@ -192,7 +193,7 @@ std::string CaseTable::formula(const std::string& key, const std::string& otherw
   const toml::value* const value = find(key);
   if (value == nullptr) return otherwise;
   std::string formula = formula_of(*value);
-  if (formula.empty()) refuse(key, fmt::format("is {}, where a formula is wanted", plain_name(value->type())));
+  if (formula.empty()) refuse(key, fmt::format("is {}, but must be a formula", plain_name(value->type())));
   return formula;
 }
 
@@ -203,7 +204,7 @@ std::vector<std::string> CaseTable::formulas(const std::string& key) const {
   std::vector<std::string> all;
   for (const toml::value& one : value->as_array()) {
     all.push_back(formula_of(one));
-    if (all.back().empty()) refuse(key, fmt::format("has {}, where formulas are wanted", plain_name(one.type())));
+    if (all.back().empty()) refuse(key, fmt::format("has {}, but must have formulas only", plain_name(one.type())));
   }
   return all;
 }
@@ -222,8 +223,8 @@ void CaseTable::expect(const std::vector<std::string>& known) const {
     if (std::ranges::find(known, key) != known.end()) continue;
     if (const std::string now = present_spelling(key); std::ranges::find(known, now) != known.end())
       refuse(key, fmt::format("is spelt {}", now));
-    refuse(key, fmt::format("is not known.{}", did_you_mean(key, known)),
-           fmt::format("there is: {}", fmt::join(known, ", ")));
+    refuse(key, fmt::format("is unknown.{}", did_you_mean(key, known)),
+           fmt::format("the keys are {}", fmt::join(known, ", ")));
   }
 }
 

@@ -10,16 +10,16 @@
 
 namespace barrio::apps {
 
-/// A table of a case file. Local. All throw Error{bad_input} with the file and the line.
+/// A table of a case file. Local. All functions throw Error{bad_input} with file and line.
 class CaseTable {
  public:
-  /// @param file  for messages @param name  of the table, "" for the whole file
+  /// Construct. @param file  for messages @param name  of the table, "" for the whole file
   CaseTable(std::string file, std::string name, const toml::value& table);
 
   /// Refuse other keys than these.
   void expect(const std::vector<std::string>& known) const;
   [[nodiscard]] bool has(const std::string& key) const;
-  /// A table in it; an empty one if it is not there.
+  /// Return a table in this one; an empty one if the key is missing.
   [[nodiscard]] CaseTable table(const std::string& key) const;
   [[nodiscard]] std::vector<CaseTable> tables(const std::string& key) const;
 
@@ -29,17 +29,17 @@ class CaseTable {
   [[nodiscard]] std::string text(const std::string& key, const std::string& otherwise) const;
   [[nodiscard]] std::vector<double> numbers(const std::string& key) const;
   [[nodiscard]] std::vector<std::int64_t> wholes(const std::string& key) const;
-  /// One text, or a list of them.
+  /// Return one text, or a list of texts, as a list.
   [[nodiscard]] std::vector<std::string> texts(const std::string& key) const;
-  /// A formula, or a number written as one.
+  /// Return a formula; a number becomes one.
   [[nodiscard]] std::string formula(const std::string& key, const std::string& otherwise) const;
   [[nodiscard]] std::vector<std::string> formulas(const std::string& key) const;
-  /// All keys in their order.
+  /// Return all keys in the order of the file.
   [[nodiscard]] std::vector<std::string> keys() const;
 
-  /// Say what is wrong with a key. @throws Error{bad_input}
+  /// Refuse the value of a key. @throws Error{bad_input}
   [[noreturn]] void refuse(const std::string& key, const std::string& cause, const std::string& remedy = {}) const;
-  /// Run something whose errors are about the value of a key.
+  /// Run a phase, and report its errors as errors of a key.
   template <class Phase>
   decltype(auto) about(const std::string& key, Phase&& phase) const;
 
@@ -51,8 +51,8 @@ class CaseTable {
   toml::value table_;
 };
 
-/// Read a case file and lay other values over it. @param settings  "grid.levels=2", in the words of TOML
-/// @throws Error{bad_input} for a text that is no TOML; {usage} for a setting that is none
+/// Read a case file, and replace values in it. @param settings  such as "grid.levels=2", in TOML
+/// @throws Error{bad_input} for a text that is not TOML; {usage} for an invalid setting
 [[nodiscard]] CaseTable parse_case(const std::string& file, const std::string& text,
                                    const std::vector<std::string>& settings);
 

@@ -12,11 +12,11 @@
 #include "barrio/amr/output_quantity.hpp"
 #include "barrio/amr/simulation.hpp"
 
-// What the formulas of a case do with cells.
+// Formulas of a case, applied to cells.
 
 namespace barrio::apps {
 
-/// The quantities of a cell one after the other, as formulas are given them.
+/// Quantities of a cell as consecutive numbers, in the order that formulas take them.
 class CellNumbers {
  public:
   explicit CellNumbers(std::vector<amr::OutputQuantity> quantities) : quantities_(std::move(quantities)) {
@@ -46,19 +46,18 @@ void put_place(const std::array<double, D>& x, double time, std::span<double> ou
   out[n_place_numbers - 1] = time;
 }
 
-/// Tags cells as [refine] says.
+/// Tags cells by the criteria of [refine].
 template <std::size_t D>
 class Tagger {
  public:
   Tagger(const AmrCase& wanted, const CellNumbers& numbers) : wanted_(&wanted), numbers_(&numbers) {}
   void operator()(const amr::CellsToTag<D>& block) {
     tag_where(block);
-    for (const auto& [quantity, most] : wanted_->jumps)
-      tag_jumps(block, quantity, [most = most](double a, double b) { return std::abs(a - b) > most; });
-    for (const auto& [quantity, most] : wanted_->relative_jumps)
-      tag_jumps(block, quantity, [most = most](double a, double b) {
-        return std::abs(a - b) > most * std::min(std::abs(a), std::abs(b));
-      });
+    for (const auto& [quantity, max] : wanted_->jumps)
+      tag_jumps(block, quantity, [max = max](double a, double b) { return std::abs(a - b) > max; });
+    for (const auto& [quantity, max] : wanted_->relative_jumps)
+      tag_jumps(block, quantity,
+                [max = max](double a, double b) { return std::abs(a - b) > max * std::min(std::abs(a), std::abs(b)); });
   }
 
  private:
@@ -87,7 +86,7 @@ class Tagger {
       const Index at = around.at(n);
       int n_outside = 0;
       for (std::size_t k = 0; k < D; ++k) n_outside += at[k] < block.cells.low[k] || at[k] >= block.cells.high[k];
-      if (n_outside > 1) continue;  // beyond edges and corners, which nothing is compared with
+      if (n_outside > 1) continue;  // beyond edges and corners: no cell of the block is beside them
       read(block, at);
       around_[n] = values_[n_place_numbers + static_cast<std::size_t>(quantity)];
     }
@@ -107,7 +106,7 @@ class Tagger {
   std::vector<double> around_;
 };
 
-/// Changes cells as [source] says.
+/// Source terms of cells by [source].
 template <std::size_t D>
 class Source {
  public:

@@ -27,13 +27,13 @@ namespace {
 constexpr RegionName steps_region{"amr.steps"};
 constexpr RegionName output_region{"amr.output"};
 
-/// When the next of things comes that are done again and again.
+/// Times of a recurring action.
 class Recurring {
  public:
   Recurring(const Every& every, double time) : every_(every) {
     if (every_.time > 0.0) n_ = static_cast<std::int64_t>(std::floor(time / every_.time * (1.0 + 1e-12))) + 1;
   }
-  /// The time at which a step must end for it.
+  /// Return the next time at which a step must end.
   [[nodiscard]] double next() const noexcept {
     return every_.time > 0.0 ? static_cast<double>(n_) * every_.time : std::numeric_limits<double>::infinity();
   }
@@ -72,8 +72,8 @@ amr::SimulationOptions<D> options_of(const AmrCase& wanted, const std::shared_pt
       euler->conserve(primitive, u);
     };
   };
-  options.initial = [at_begin = state_by(wanted.initial)](const std::array<double, D>& x, std::span<double> u) mutable {
-    at_begin(x, 0.0, u);
+  options.initial = [at_start = state_by(wanted.initial)](const std::array<double, D>& x, std::span<double> u) mutable {
+    at_start(x, 0.0, u);
   };
   options.inflow = state_by(wanted.inflow);
   if (wanted.n_levels > 1) options.tag = Tagger<D>(wanted, numbers);
@@ -142,7 +142,7 @@ class CaseRun {
         if (progress != nullptr) progress->update(static_cast<std::int64_t>(part_done() * n_units));
       }
     } catch (const AgreedError&) {
-      // What was written until now is complete.
+      // Keep the states written so far: they are complete.
       if (file_) file_->close();
       throw;
     }
@@ -184,7 +184,7 @@ class CaseRun {
     return amr::read_checkpoint<D>(context_, euler_, std::move(options), restart);
   }
 
-  /// Refuse what cannot be written before the work is done.
+  /// Refuse files that cannot be written, before the run.
   void check_places() {
     mpi::agree_after(context_, [&] {
       if (!context_.is_root()) return;
@@ -206,7 +206,8 @@ class CaseRun {
       const auto found = std::ranges::find(names, name);
       if (found == names.end())
         refuse_together(ErrorCode::bad_input, fmt::format("output.quantities: '{}'", name),
-                        fmt::format("is none.{}", did_you_mean(name, names)));
+                        fmt::format("is not a quantity.{}", did_you_mean(name, names)),
+                        fmt::format("give some of {}", fmt::join(names, ", ")));
       chosen.push_back(all[static_cast<std::size_t>(found - names.begin())]);
     }
     return chosen;
@@ -250,12 +251,12 @@ class CaseRun {
     drawn_.push_back({{"file", name},
                       {"quantity", one.quantity},
                       {"time", simulation_.time()},
-                      {"lowest", one.lowest.value_or(slice.least)},
-                      {"highest", one.highest.value_or(slice.most)},
+                      {"min", one.lowest.value_or(slice.min)},
+                      {"max", one.highest.value_or(slice.max)},
                       {"has_boxes", one.has_boxes}});
   }
 
-  /// Integrals over the domain of formulas of what stands in a cell.
+  /// Integrate functions of cells over the domain, one for each formula.
   template <class Change>
   [[nodiscard]] std::vector<double> integrals(const NamedFormulas& formulas, Change change) {
     std::vector<double> values(n_place_numbers + numbers_.n());
@@ -289,9 +290,9 @@ class CaseRun {
     double squares = 0.0;
     const auto add = [&](const std::string& name, double error) {
       Json one{{"quantity", name}, {"error", error}};
-      if (const auto most = wanted_.max_error.find(name); most != wanted_.max_error.end()) {
-        one["at_most"] = most->second;
-        one["is_met"] = error <= most->second;
+      if (const auto limit = wanted_.max_error.find(name); limit != wanted_.max_error.end()) {
+        one["at_most"] = limit->second;
+        one["is_met"] = error <= limit->second;
         if (!one["is_met"].get<bool>()) result["is_met"] = false;
       }
       result["errors"].push_back(one);
@@ -343,7 +344,7 @@ Json run_in(mpi::Context& context, const AmrCase& wanted, const std::string& res
   return run.result();
 }
 
-/// The text of a file that all ranks need. Collective: one reads. @throws AgreedError{failed}
+/// Read a file on one rank and send its text to all. Collective. @throws AgreedError{failed}
 std::string read_together(mpi::Context& context, const std::string& path) {
   std::string text;
   mpi::agree_after(context, [&] {

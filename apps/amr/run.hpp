@@ -9,17 +9,17 @@
 
 namespace barrio::apps {
 
-/// What to run.
+/// Job of `barrio amr`.
 struct AmrJob {
   std::string case_file;
-  std::vector<std::string> settings;  ///< laid over the file, in the words of TOML: "grid.levels=2"
-  std::string restart;                ///< a checkpoint to go on from; or empty
+  std::vector<std::string> settings;  ///< replace values of the file, in TOML: "grid.levels=2"
+  std::string restart;                ///< checkpoint to continue from; or empty
 };
 
 /// Run a case to its end. Collective. @param progress  or null
-/// @return a result document; its `is_met` says whether all errors are as small as wanted
-/// @throws AgreedError{bad_input} for a case that cannot be, {failed} for a file that cannot be read or written, and as
-/// amr::Simulation; what was written until then stays. {failed} where barrio was built without what case files need
+/// @return a result document; its `is_met` says whether all errors are within their limits
+/// @throws AgreedError{bad_input} for an invalid case, {failed} for a file that cannot be read or written, or if barrio
+/// was built without the libraries that case files need, and as amr::Simulation. Files written until then stay
 [[nodiscard]] Json run_amr(mpi::Context& context, const AmrJob& job, Progress* progress);
 
 }  // namespace barrio::apps

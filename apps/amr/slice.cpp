@@ -16,7 +16,7 @@ namespace {
 
 using Color = std::array<double, 3>;
 
-/// Where a picture lies in the domain: pixels across a plane, in cells of the finest level.
+/// Frame of a picture: its pixels in a plane of the domain, in cells of the finest level.
 struct Frame {
   std::array<std::size_t, 2> axes;
   std::array<std::int64_t, 2> n_pixels;
@@ -34,7 +34,7 @@ Frame frame_of(const amr::BlockSpace<D>& space, std::size_t axis) {
   std::array<double, 2> extent{};
   for (std::size_t a = 0; a < 2; ++a)
     extent[a] = static_cast<double>(domain.extent(frame.axes[a])) * size[frame.axes[a]];
-  // Pixels are square, and as large as the smaller side of a finest cell, or so that the picture is not too large.
+  // Pixels are square. Their size is the smaller side of a finest cell, within limits for the whole picture.
   constexpr double max_pixels = 1600.0;
   constexpr double few_pixels = 900.0;
   const double longest = std::max(extent[0], extent[1]);
@@ -49,7 +49,7 @@ Frame frame_of(const amr::BlockSpace<D>& space, std::size_t axis) {
 }
 
 Color color_at(double part) {
-  // Dark to light, each step about as much lighter as the last.
+  // Dark to light in steps of about equal lightness.
   static constexpr std::array<Color, 7> stops{{{0.05, 0.03, 0.20},
                                                {0.20, 0.12, 0.48},
                                                {0.14, 0.33, 0.62},
@@ -65,14 +65,14 @@ Color color_at(double part) {
   return color;
 }
 
-/// Of the outlines of a level's blocks.
+/// Return the colour of the outlines of a level's blocks.
 Color color_of_level(int level) {
   static constexpr std::array<Color, 4> colors{
       {{0.62, 0.62, 0.66}, {1.0, 1.0, 1.0}, {1.0, 0.72, 0.25}, {1.0, 0.36, 0.32}}};
   return colors[std::min<std::size_t>(static_cast<std::size_t>(level), colors.size() - 1)];
 }
 
-/// Paints the part of a slice that this rank's cells have.
+/// Paints the pixels of a slice that lie in this rank's cells.
 template <std::size_t D>
 class Painter {
  public:
@@ -96,7 +96,7 @@ class Painter {
 
  private:
   using Box = geometry::IndexBox<D>;
-  /// Pixels from one to before another, along both axes.
+  /// Ranges of pixels along both axes, without their ends.
   using Pixels = std::array<std::pair<std::int64_t, std::int64_t>, 2>;
 
   void paint_block(int level, std::size_t block, const std::function<double(std::span<const double>)>& quantity) {
@@ -126,7 +126,7 @@ class Painter {
     outline(pixels, static_cast<std::uint8_t>(level + 1));
   }
 
-  /// Those whose middles lie in cells.
+  /// Return the pixels whose centres lie in cells.
   [[nodiscard]] Pixels pixels_of(const Box& cells) const {
     Pixels pixels;
     for (std::size_t a = 0; a < 2; ++a)
@@ -142,7 +142,7 @@ class Painter {
     const auto cell = static_cast<std::int64_t>(finest / static_cast<double>(ratio_));
     return std::clamp(cell, cells.low[frame_.axes[a]], cells.high[frame_.axes[a]] - 1);
   }
-  /// The upper sides where a neighbour has its lower ones, so that both draw one line.
+  /// Outline a block. Its upper sides are where a neighbour has its lower sides: both draw one line.
   void outline(const Pixels& pixels, std::uint8_t mark) {
     const auto put = [&](std::int64_t i, std::int64_t j) {
       if (i >= slice_.width || j >= slice_.height) return;
@@ -159,7 +159,7 @@ class Painter {
   const amr::BlockSpace<D>& space_;
   const SliceCase& wanted_;
   Frame frame_;
-  std::int64_t ratio_ = 1;  // from the level at hand to the finest
+  std::int64_t ratio_ = 1;  // of cell sizes: the current level to the finest
   Slice slice_;
 };
 
@@ -169,18 +169,18 @@ template <std::size_t D>
 Slice cut(const amr::Simulation<D>& simulation, const SliceCase& wanted,
           const std::function<double(std::span<const double>)>& quantity) {
   Slice slice = Painter<D>(simulation, wanted).paint(quantity);
-  // Each pixel is of one cell, on one rank.
+  // Each pixel lies in one cell, on one rank: the sum has one term.
   mpi::all_reduce(simulation.hierarchy().context(), std::span(slice.values), MPI_SUM);
   mpi::all_reduce(simulation.hierarchy().context(), std::span(slice.outlines), MPI_MAX);
-  const auto [least, most] = std::ranges::minmax(slice.values);
-  slice.least = least;
-  slice.most = most;
+  const auto [min, max] = std::ranges::minmax(slice.values);
+  slice.min = min;
+  slice.max = max;
   return slice;
 }
 
 void write_png(const Slice& slice, const SliceCase& wanted, const std::string& path) {
-  const double lowest = wanted.lowest.value_or(slice.least);
-  const double span = wanted.highest.value_or(slice.most) - lowest;
+  const double lowest = wanted.lowest.value_or(slice.min);
+  const double span = wanted.highest.value_or(slice.max) - lowest;
   std::vector<std::uint8_t> pixels;
   pixels.reserve(3 * slice.values.size());
   for (std::int64_t j = slice.height; j-- > 0;) {

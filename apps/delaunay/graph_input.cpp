@@ -24,7 +24,7 @@ namespace {
 using mesh::Dim;
 using mesh::MeshTables;
 
-/// Tables of one rank as a mesh of the plane.
+/// Conversion of tables on one rank to a triangle mesh of the plane.
 class FlatTables {
  public:
   FlatTables(const MeshTables& tables, const std::string& path, std::vector<std::string>& left_out)
@@ -45,8 +45,8 @@ class FlatTables {
     for (std::size_t i = 0; i + 2 < x.size(); i += 3) {
       if (x[i + 2] != z)
         refuse(ErrorCode::bad_input, path_,
-               fmt::format("vertex {} lies at z = {:g}, and vertex 0 at {:g}", i / 3, x[i + 2], z),
-               "give triangles of a plane of constant z");
+               fmt::format("vertex {} lies at z = {:g}, but vertex 0 at {:g}", i / 3, x[i + 2], z),
+               "all vertices must have the same z");
       mesh_.points.push_back({x[i], x[i + 1]});
     }
     if (z != 0.0) left_out_.push_back(fmt::format("z = {:g} of all vertices", z));
@@ -67,14 +67,14 @@ class FlatTables {
         for (std::size_t i = 0; i < n; ++i) mesh_.edges.push_back({.ends = {node(i, 0), node(i, 1)}, .marker = 0});
       } else {
         refuse(ErrorCode::bad_input, path_, fmt::format("has {}", mesh::topology(block.type).plural),
-               "give a mesh of triangles, and edges");
+               "give a mesh of triangles, or of triangles and edges");
       }
     }
     if (mesh_.triangles.empty())
       refuse(ErrorCode::bad_input, path_, "has no triangles", "give a mesh of triangles of the plane");
   }
 
-  /// Material sets of triangles become regions, sets of edges markers.
+  /// Turn material sets of triangles into regions, and sets of edges into markers.
   void take_sets() {
     region_of_.assign(tables_.sets.size(), 0);
     std::vector<char> is_taken(tables_.sets.size(), 0);
@@ -91,10 +91,10 @@ class FlatTables {
         left_out_.push_back(fmt::format("the name '{}' of {} set {}", set.name, mesh::name(set.kind), set.id));
     }
     if (n_markers_left_ > 0)
-      left_out_.push_back(fmt::format("{} markers of edges that have several", format_count(n_markers_left_)));
+      left_out_.push_back(fmt::format("{} markers of edges beyond the first", format_count(n_markers_left_)));
   }
 
-  /// Of each set itself, and the sets that contain it, also through others: those have its members too.
+  /// Find for each set the sets that have its members: itself and all that contain it, directly or through others.
   [[nodiscard]] std::vector<std::vector<std::int32_t>> find_holders() const {
     std::vector<std::vector<std::int32_t>> holders(tables_.sets.size());
     for (std::size_t s = 0; s < holders.size(); ++s) {
@@ -108,7 +108,7 @@ class FlatTables {
     return holders;
   }
 
-  /// @return whether there is a place for rows that are in a set
+  /// Take rows of a set. @return whether the mesh can hold them
   bool take_rows(std::int32_t set, const mesh::SetRows& rows) {
     const mesh::SetInfo& info = tables_.sets[static_cast<std::size_t>(set)];
     const auto first = static_cast<std::size_t>(rows.first);
@@ -164,7 +164,7 @@ class FlatTables {
     return static_cast<std::int32_t>(mesh_.regions.size());
   }
 
-  /// Tags of vertices that are real numbers become attributes; others have no place.
+  /// Turn real-valued tags of vertices into attributes; a graph cannot hold others.
   void take_tags() {
     std::vector<std::pair<const mesh::TagColumn*, std::size_t>> columns;  // and components
     for (const mesh::TagTable& tag : tables_.tags) {
@@ -180,7 +180,7 @@ class FlatTables {
         return other.block >= 0 || !is_taken;
       });
       if (has_more && tag.info.name != "REGION_ATTRIBUTE" && tag.info.name != "GLOBAL_ID")
-        left_out_.push_back(fmt::format("tag {}{}", tag.info.name, is_taken ? " but of vertices" : ""));
+        left_out_.push_back(fmt::format("tag {}{}", tag.info.name, is_taken ? " except on vertices" : ""));
     }
     for (std::size_t v = 0; v < mesh_.points.size(); ++v) {
       for (const auto& [column, n] : columns) {
@@ -196,7 +196,7 @@ class FlatTables {
   const std::string& path_;
   std::vector<std::string>& left_out_;
   delaunay::FlatMesh mesh_;
-  std::vector<std::int32_t> region_of_;  // of sets: places in the mesh's regions from 1
+  std::vector<std::int32_t> region_of_;  // of each set: its region in the mesh, from 1
   std::int64_t n_markers_left_ = 0;
 };
 
@@ -207,19 +207,18 @@ GraphInput read_graph(const std::string& path, const std::string& project) {
   if (path.ends_with(".geojson") || path.ends_with(".json")) {
     if (project.empty())
       refuse(
-          ErrorCode::usage, path, "has degrees, in which angles and areas are not those on the ground",
-          "--project auto for a map that keeps angles, EPSG:... for one of your own, none to take degrees as they are");
+          ErrorCode::usage, path, "is in degrees, where angles and areas are not those on the ground",
+          "use --project auto for a map that keeps angles, EPSG:... for another one, none to take degrees as they are");
     delaunay::GeoJsonFile file = delaunay::read_geojson(path, make_projection(project, input.projection));
     input.graph = std::move(file.graph);
     input.left_out = std::move(file.left_out);
     return input;
   }
   if (!project.empty())
-    refuse(ErrorCode::usage, "--project", "is for GeoJSON, which has longitudes and latitudes", "leave it out");
+    refuse(ErrorCode::usage, "--project", "applies to GeoJSON alone, which has longitudes and latitudes",
+           "leave it out");
   if (path.ends_with(".poly") || path.ends_with(".node")) {
-    delaunay::PolyFile file = delaunay::read_poly(path);
-    input.graph = std::move(file.graph);
-    input.left_out = std::move(file.left_out);
+    input.graph = delaunay::read_poly(path).graph;
     return input;
   }
   delaunay::FlatMesh mesh;

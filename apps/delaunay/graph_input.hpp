@@ -7,16 +7,16 @@
 
 namespace barrio::apps {
 
-/// A file of any kind as a graph.
+/// A graph read from a file of any format.
 struct GraphInput {
   delaunay::PlanarGraph graph;
-  std::vector<std::string> left_out = {};  ///< told to the user
-  std::string projection = {};             ///< as PROJ calls it; empty without
+  std::vector<std::string> left_out = {};  ///< contents that a graph cannot hold, in words for the user
+  std::string projection = {};             ///< definition given to PROJ; empty without
 };
 
-/// Read Triangle's files (.poly, .node, .ele), polygons of GeoJSON (.geojson, .json), or a mesh of triangles in any
-/// format that barrio reads. Local, also where it is one rank of many. @throws Error{failed}, {bad_input}
-/// @param project  of GeoJSON, see `make_projection`; it is refused without, and others are with one
+/// Read Triangle's files (.poly, .node, .ele), polygons of GeoJSON (.geojson, .json), or a triangle mesh in any format
+/// that barrio reads. Local, also on one rank of many. @throws Error{failed}, {bad_input}
+/// @param project  projection, see `make_projection`; required for GeoJSON, refused for other files
 [[nodiscard]] GraphInput read_graph(const std::string& path, const std::string& project);
 
 }  // namespace barrio::apps

@@ -20,7 +20,7 @@ struct Release {
   void operator()(PJ* transformation) const { proj_destroy(transformation); }
 };
 
-/// The direction to the middle of places on the sphere, as a conformal map of its surroundings.
+/// Return a conformal map around the middle of positions on the sphere.
 std::string around_the_middle(std::span<const delaunay::Point> places) {
   double x = 0.0;
   double y = 0.0;
@@ -30,7 +30,7 @@ std::string around_the_middle(std::span<const delaunay::Point> places) {
     y += std::cos(p[1] * degree) * std::sin(p[0] * degree);
     z += std::sin(p[1] * degree);
   }
-  // to a hundredth of a degree, so that it can be told and typed
+  // rounded to a hundredth of a degree, so that people can type it
   const double longitude = std::round(std::atan2(y, x) / degree * 100) / 100;
   const double latitude = std::round(std::atan2(z, std::hypot(x, y)) / degree * 100) / 100;
   return fmt::format("+proj=stere +lat_0={} +lon_0={} +datum=WGS84 +units=m +type=crs", latitude, longitude);
@@ -47,17 +47,17 @@ void project(std::span<delaunay::Point> places, const std::string& target) {
   };
   std::unique_ptr<PJ, Release> given(proj_create_crs_to_crs(context.get(), "OGC:CRS84", target.c_str(), nullptr));
   if (!given)
-    refuse(ErrorCode::usage, "--project", fmt::format("'{}' is no projection: {}", target, reason()),
-           "auto, none, EPSG:32632 or '+proj=... +type=crs'");
+    refuse(ErrorCode::usage, "--project", fmt::format("'{}' is not a projection: {}", target, reason()),
+           "use auto, none, or one such as EPSG:32632 or '+proj=... +type=crs'");
   const std::unique_ptr<PJ, Release> change(proj_normalize_for_visualization(context.get(), given.get()));
   for (delaunay::Point& p : places) {
     if (!(std::abs(p[0]) <= 360 && std::abs(p[1]) <= 90))
-      refuse(ErrorCode::bad_input, fmt::format("position ({:g}, {:g})", p[0], p[1]), "is no longitude and latitude",
+      refuse(ErrorCode::bad_input, fmt::format("position ({:g}, {:g})", p[0], p[1]), "is not a longitude and latitude",
              "--project none takes coordinates as they are");
     const PJ_COORD to = proj_trans(change.get(), PJ_FWD, proj_coord(p[0], p[1], 0, 0));
     if (!std::isfinite(to.xy.x) || !std::isfinite(to.xy.y))
       refuse(ErrorCode::bad_input, fmt::format("position ({:g}, {:g})", p[0], p[1]),
-             fmt::format("has no place in the projection {}", target), "choose one for this part of the earth");
+             fmt::format("is outside the range of the projection {}", target), "choose one for this part of the earth");
     p = {to.xy.x, to.xy.y};
   }
 }

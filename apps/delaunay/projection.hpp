@@ -8,13 +8,15 @@
 
 namespace barrio::apps {
 
-/// Replaces longitudes and latitudes by coordinates in a plane. @throws Error{bad_input} for places that it has not
+/// Function that replaces longitudes and latitudes by coordinates in a plane. @throws Error{bad_input} for positions
+/// that it cannot project
 using Projection = std::function<void(std::span<delaunay::Point>)>;
 
-/// @param name  what PROJ knows ("EPSG:32632", "+proj=..."); or "auto", a conformal one around the middle of what is
-/// projected first (stereographic, metres); "none" takes coordinates as they are
-/// @param[out] used  what PROJ was told, when it has been used
-/// @throws Error{usage} for what PROJ does not know, and without PROJ
+/// Make a projection, empty for "none".
+/// @param name  a projection that PROJ knows ("EPSG:32632", "+proj=..."); "auto", a conformal one around the middle of
+/// the positions (stereographic, metres); or "none", which takes coordinates as they are
+/// @param[out] used  definition given to PROJ, set when the projection is used
+/// @throws Error{usage} in a build without PROJ, and, when it is used, for a name that PROJ does not know
 [[nodiscard]] Projection make_projection(const std::string& name, std::string& used);
 
 }  // namespace barrio::apps

@@ -30,9 +30,9 @@ std::string end_of(std::FILE* file) {
 
 [[noreturn]] void start(const std::vector<std::string>& command, int errors, pid_t parent,
                         const std::vector<std::string>& unset) {
-  ::setpgid(0, 0);  // the launcher and all it starts can be ended together
+  ::setpgid(0, 0);  // so the launcher and everything it starts can be ended together
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (::getppid() != parent) std::_Exit(cannot_start);  // it died before that
+  if (::getppid() != parent) std::_Exit(cannot_start);  // the parent died before that
   for (const std::string& name : unset) ::unsetenv(name.c_str());
   const int nothing = ::open("/dev/null", O_RDWR);
   ::dup2(nothing, STDIN_FILENO);
@@ -63,7 +63,7 @@ ChildEnd run_child(const std::vector<std::string>& command, double limit_seconds
   while (::waitpid(child, &status, WNOHANG) == 0) {
     if (std::chrono::steady_clock::now() > give_up) {
       end.is_stopped = true;
-      // The launcher takes seconds to end ranks, which are in groups of their own; then what is left.
+      // The launcher takes seconds to end ranks, which are in groups of their own. Then kill the remainder.
       ::kill(-child, SIGTERM);
       constexpr int max_naps = 1000;
       pid_t ended = 0;

@@ -25,15 +25,15 @@ bool is_assignment(const std::string& word) {
   return equals != std::string::npos && word.find('/') > equals && !word.starts_with("-");
 }
 
-/// The launch line, once it is clear that it makes sense; said on stderr.
+/// Check that a launch makes sense, make its line, and log it on stderr.
 std::vector<std::string> announced_line(int n_ranks, const std::string& program,
                                         const std::vector<std::string>& arguments, LauncherSpeech speech) {
   if (ranks_of_launcher() > 0) {
     throw Error(ErrorCode::usage, {.subject = fmt::format("--ranks {}", n_ranks),
-                                   .cause = fmt::format("a launcher has started {} ranks already", ranks_of_launcher()),
+                                   .cause = fmt::format("a launcher has already started {} ranks", ranks_of_launcher()),
                                    .remedy = "leave --ranks out under mpiexec or srun"});
   }
-  // A launcher given far too many ranks for one machine hangs or dies in its own words.
+  // With far too many ranks for one machine, a launcher hangs or dies with a message of its own.
   const int limit = ranks_per_core * mpi::usable_cores();
   if (n_ranks > limit) {
     throw Error(ErrorCode::usage, {.subject = fmt::format("--ranks {}", n_ranks),
@@ -52,11 +52,11 @@ std::vector<std::string> announced_line(int n_ranks, const std::string& program,
   return line;
 }
 
-/// What the exit code of a launcher tells of ranks of barrio, which themselves end with 0 to 4 or 70.
+/// Find the signal that ended a rank from the exit code of its launcher. Ranks of barrio end with 0 to 4 or 70.
 /// @return the signal; 0 if none is known
 int signal_that_ended_a_rank(int code) {
   if (code > signal_code && code <= signal_code + SIGRTMAX) return code - signal_code;
-  // MPICH's gives back the status as it is: the signal itself.
+  // MPICH's launcher returns the raw status: the signal itself.
   const bool is_mpich = std::string_view(BARRIO_MPI_FLAVOUR) == "mpich";
   const bool is_of_rank = code <= exit_code(ErrorCode::differs) || code >= exit_code(ErrorCode::internal);
   return is_mpich && !is_of_rank ? code : 0;
@@ -72,12 +72,12 @@ int ranks_of_launcher() {
 }
 
 void expect_no_other_processes() {
-  // Open MPI 4 starts a daemon for a process without a launcher, in case that it spawns others. A user's word stands.
+  // Open MPI 4 starts a daemon for a process without a launcher, in case it spawns others. The user's settings win.
   constexpr int leaves_what_is_set = 0;
   if (ranks_of_launcher() > 0) return;
   ::setenv("OMPI_MCA_ess_singleton_isolated", "true", leaves_what_is_set);
-  // Such processes have one session folder in common, which one that ends removes while another starts, or opens a
-  // file. One process needs none: without it, file pointers shared between processes have no place to be kept.
+  // Such processes share one session folder, and one process may remove it at its end while another starts or opens a
+  // file. A single process needs none, but then shared file pointers have no place, so another module is chosen.
   ::setenv("OMPI_MCA_orte_create_session_dirs", "false", leaves_what_is_set);
   ::setenv("OMPI_MCA_sharedfp", "individual", leaves_what_is_set);
 }
@@ -87,7 +87,7 @@ std::vector<std::string> launch_line(int n_ranks, const std::string& program, co
   std::vector<std::string> line;
   const bool is_oversubscribed = n_ranks > mpi::usable_cores();
   if (const std::filesystem::path shim = preloaded_library("barrio_yield.so"); is_oversubscribed && !shim.empty()) {
-    const char* const others = std::getenv("LD_PRELOAD");  // what the user loads stays
+    const char* const others = std::getenv("LD_PRELOAD");  // keep the libraries of the user
     line.push_back("LD_PRELOAD=" + shim.string() + (others != nullptr ? fmt::format(":{}", others) : ""));
   }
   if (std::string_view(BARRIO_MPI_FLAVOUR) == "openmpi") {
@@ -133,8 +133,8 @@ RanksEnd run_ranks(int n_ranks, const std::string& program, const std::vector<st
           .fault = Error(
               ErrorCode::failed,
               {.subject = fmt::format("--ranks {}", n_ranks),
-               .cause = fmt::format("signal {} ({}) has ended a rank{}", signal, ::strsignal(signal),
-                                    signal == SIGKILL ? ", as the system does when memory is short" : ""),
+               .cause = fmt::format("signal {} ({}) ended a rank{}", signal, ::strsignal(signal),
+                                    signal == SIGKILL ? ", as the system does when memory runs out" : ""),
                .remedy = signal == SIGKILL ? "use more nodes or a smaller case; the system's log says more" : ""})};
 }
 

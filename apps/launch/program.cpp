@@ -20,18 +20,18 @@
 namespace barrio::apps {
 namespace {
 
-// Who is told to end when this process is, and what told it.
+// Process that is told to end when this one is, and the latest signal that did so.
 volatile sig_atomic_t told_to_end = 0;
 volatile sig_atomic_t last_signal = 0;
 
 void hand_on_signal(int signal, siginfo_t* info, void*) {
   last_signal = signal;
-  // Ctrl-C reaches both; what a person or a batch system sends may reach this process alone.
+  // Ctrl-C reaches both processes; a signal of a person or a batch system may reach only this one.
   const bool is_of_terminal = info->si_code > 0;
   if (told_to_end > 0 && !is_of_terminal) ::kill(static_cast<pid_t>(told_to_end), signal);
 }
 
-/// Have a signal handed on for a while, unless it is ignored (nohup, a job in the background).
+/// Pass a signal on during a scope, unless it is ignored (nohup, a job in the background).
 class SignalScope {
  public:
   explicit SignalScope(int signal) : signal_(signal) {
@@ -65,7 +65,7 @@ ProgramEnd watch_writing_to(int output, const std::vector<std::string>& command)
     if (child == 0) {
       for (const SignalScope& scope : scopes) scope.restore();
       ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-      if (::getppid() != parent) std::_Exit(cannot_start);  // it died before that
+      if (::getppid() != parent) std::_Exit(cannot_start);  // the parent died before that
       if (output != STDOUT_FILENO) ::dup2(output, STDOUT_FILENO);
       try {
         become(command);
@@ -142,7 +142,7 @@ ScratchFolder::ScratchFolder(const std::filesystem::path& parent, const std::str
   if (::mkdtemp(pattern.data()) == nullptr)
     throw Error(ErrorCode::failed, {.subject = (place / name).string(),
                                     .cause = fmt::format("cannot be written: {}", std::strerror(errno)),
-                                    .remedy = "choose another place, or make the folder and rights for it"});
+                                    .remedy = "choose another path, or create the folder and check permissions"});
   path_ = pattern;
 }
 

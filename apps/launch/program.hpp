@@ -6,42 +6,42 @@
 
 namespace barrio::apps {
 
-/// Where this program is.
+/// Return the folder of this program.
 std::filesystem::path folder_of_program();
 
-/// Find a library of barrio's that is loaded into other programs. @return its path; empty if it is not there
+/// Find a library of barrio that is loaded into other programs. @return its path; empty if it is missing
 std::filesystem::path preloaded_library(const std::string& name);
 
-/// Whether the shell would start a program of this name. A name without a slash is looked for in PATH.
-/// @return why not; empty if it would
+/// Tell why the shell would not start a program of this name. A name without a slash is looked up in PATH.
+/// @return the reason; empty if the shell would start it
 std::string why_not_startable(const std::string& program);
 
-/// Added to a signal it makes the exit code of what the signal has ended, as in shells.
+/// Exit code of a process that a signal ended, less that signal, as in shells.
 inline constexpr int signal_code = 128;
 /// Exit code of a program that cannot be started, as in shells.
 inline constexpr int cannot_start = 127;
 
-/// How a program ended that this one has waited for.
+/// End of a program that this one has waited for.
 struct ProgramEnd {
   int code = 0;    ///< its exit code, 128 + signal if one ended it, `cannot_start`
-  int signal = 0;  ///< that this process was told to end by meanwhile, SIGINT and SIGTERM among them; 0 if none
+  int signal = 0;  ///< latest signal that told this process to end meanwhile, such as SIGTERM; 0 if none
 };
 
-/// Run a command line with the terminal of this one and wait for it. What asks this process to end is handed on; it
-/// waits for the program's own end all the same. If this process dies, the program is told to end. Local.
-/// @param output  where its standard output goes: with this one's, to standard error, or nowhere
+/// Destination of a program's standard output: that of this process, standard error, or nowhere.
 enum class ProgramOutput { shown, to_errors, dropped };
+/// Run a command line on the terminal of this process and wait for it. Signals that tell this process to end are passed
+/// on; it still waits for the program's own end. If this process dies, the program is told to end. Local.
 ProgramEnd watch_program(const std::vector<std::string>& command, ProgramOutput output = ProgramOutput::shown);
 /// As watch_program. @return the code
 int run_program(const std::vector<std::string>& command, ProgramOutput output = ProgramOutput::shown);
-/// As run_program, and keep its standard output. @param[out] text  all of it @throws Error{failed} without a place for
-/// it
+/// As run_program, and store its standard output. @param[out] text  all of it
+/// @throws Error{failed} if there is no temporary file for it
 int run_program(const std::vector<std::string>& command, std::string& text);
 
-/// A folder for files that a command needs for a while; removed at the end.
+/// Temporary folder for files of a command; removed at the end.
 class ScratchFolder {
  public:
-  /// @param parent  where to make it; empty: where the system keeps such @throws Error{failed}
+  /// Make the folder. @param parent  its place; empty: the system's temporary folder @throws Error{failed}
   explicit ScratchFolder(const std::filesystem::path& parent = {}, const std::string& name = "barrio");
   ScratchFolder(const ScratchFolder&) = delete;
   ScratchFolder& operator=(const ScratchFolder&) = delete;
@@ -53,8 +53,8 @@ class ScratchFolder {
   std::filesystem::path path_;
 };
 
-/// The command line that makes a report page of result documents with the Python package, and prints its name.
-/// @throws Error{failed} if there is no Python with the package and what it draws with
+/// Return the command line that makes a report page of result documents with the Python package, and prints its name.
+/// @throws Error{failed} if no Python has the package and its drawing libraries
 std::vector<std::string> report_line(const std::vector<std::string>& runs, const std::string& output);
 
 }  // namespace barrio::apps

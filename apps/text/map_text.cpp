@@ -26,11 +26,11 @@ std::string render_measured(const rankmap::MeasuredMachine& measured) {
   std::vector<std::pair<std::string, std::string>> rows{
       {"pairs", fmt::format("{} inside nodes, {} between nodes", measured.inside.n_pairs, measured.between.n_pairs)}};
   if (measured.inside.bandwidth() > 0.0 && measured.between.bandwidth() > 0.0) {
-    rows.emplace_back("distances", fmt::format("1:{:.3g}, by what a byte costs", measured.distances().back()));
+    rows.emplace_back("distances", fmt::format("1:{:.3g}, by the cost of a byte", measured.distances().back()));
     rows.emplace_back("message", fmt::format("costs as much as {:.0f} bytes between nodes: --message-bytes {:.0f}",
                                              measured.message_bytes(), measured.message_bytes()));
   } else {
-    rows.emplace_back("distances", "not known: this takes two nodes, and two ranks on one of them");
+    rows.emplace_back("distances", "unknown: needs two nodes, and two ranks on one of them");
   }
   return text + two_columns(rows);
 }
@@ -39,8 +39,8 @@ std::string render_verification(const Json& result) {
   const int n_ranks = result["ranks"], n_nodes = result["nodes"];
   if (result["as_planned"] == true)
     return fmt::format(
-        "all {} ranks sit where the plan has them, on {} node{}{}\n", n_ranks, n_nodes, n_nodes == 1 ? "" : "s",
-        result["names_are_known"] == true ? "" : "; the plan names no hosts: compared by who is with whom");
+        "all {} ranks are where the plan has them, on {} node{}{}\n", n_ranks, n_nodes, n_nodes == 1 ? "" : "s",
+        result["names_are_known"] == true ? "" : "; the plan names no hosts: only compared which ranks share a node");
   const std::int64_t elsewhere = result["elsewhere"], torn = result["torn"];
   std::string text =
       elsewhere > 0

@@ -7,10 +7,10 @@
 
 namespace barrio::apps {
 
-/// What `barrio map --measure` found, as a table.
+/// Format the result of `barrio map --measure` as a table.
 std::string render_measured(const rankmap::MeasuredMachine& measured);
 
-/// What `barrio map --verify` found, in words. @param result  its document
+/// Format the result of `barrio map --verify` in words. @param result  its document
 std::string render_verification(const Json& result);
 
 }  // namespace barrio::apps

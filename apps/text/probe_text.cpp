@@ -115,7 +115,7 @@ std::string transport_text(const Json& transport) {
   return text;
 }
 
-/// An exchange of one size, alone and what computing without a call leaves of it.
+/// Format an exchange of one size: its time alone, and the wait that remains after computing without a call.
 std::string exchange_text(const Json& found, std::uint64_t n_bytes) {
   for (const Json& row : found["overlap"])
     if (row["bytes"] == n_bytes)
@@ -129,14 +129,14 @@ std::string headed_line(std::string_view name, std::string_view kept, std::strin
                      memory.empty() ? "" : "  ", memory);
 }
 
-/// One line of a table of settings: the transport as it is, or one value.
+/// Format a line of a table of settings: for the transport as it is, or for one value.
 std::string setting_line(std::string_view name, const Json& found, std::string_view memory) {
   const Json& limits = found["limits"];
   return headed_line(name, limit(limits, "eager_bytes"), limit(limits, "detached_bytes"), exchange_text(found, 65'536),
                      exchange_text(found, 1'048'576), memory);
 }
 
-/// How a value is given to the launcher, whatever it is.
+/// Describe how a value is passed to the launcher, with BYTES in place of the value.
 std::string how_text(const Json& setting) {
   auto how = setting["how"].get<std::string>();
   if (setting["value"] == 0) return how;
@@ -146,7 +146,7 @@ std::string how_text(const Json& setting) {
   return how;
 }
 
-/// Head of the table of one quantity, with the transport as it is.
+/// Format the head of the table of one quantity, and the line of the transport as it is.
 std::string quantity_text(const Json& result, const Json& setting, std::string_view title) {
   const bool has_price = setting["memory_of_a_rank"].back()["bytes"] != 0;
   const std::string memory =

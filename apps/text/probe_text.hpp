@@ -6,7 +6,7 @@
 
 namespace barrio::apps {
 
-/// Tables of what a probe found, for people.
+/// Format the results of a probe as tables for people.
 std::string probe_text(const Json& result);
 
 }  // namespace barrio::apps

@@ -7,10 +7,10 @@
 
 namespace barrio::apps {
 
-/// Lay out lines of "name: value" so that the values stand in one column.
+/// Format names and values in two columns, one pair a line.
 std::string two_columns(const std::vector<std::pair<std::string, std::string>>& rows);
 
-/// A checksum as people compare it: 16 hexadecimal digits.
+/// Format a checksum as 16 hexadecimal digits.
 std::string hex(std::uint64_t checksum);
 
 }  // namespace barrio::apps

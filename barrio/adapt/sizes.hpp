@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Wanted edge lengths as functions of a point, and their text form.
+
 #include <array>
 #include <functional>
 #include <limits>
@@ -8,41 +10,42 @@
 
 namespace barrio::adapt {
 
-/// Wanted edge length at a point, model units: above 0 and finite everywhere. Called on any rank for any point of the
-/// mesh, as often as needed; a point has the same size on every rank.
+/// Wanted edge length at a point, model units. Must be above 0 and finite everywhere, and the same on every rank.
+/// Called on any rank for any point of the mesh, any number of times.
 using SizeFunction = std::function<double(const std::array<double, 3>&)>;
 
 /// Bounds of wanted sizes.
 struct SizeLimits {
-  double finest = 0.0;
-  double largest = std::numeric_limits<double>::infinity();
-  /// Of sizes at vertices: from one vertex to the next, sizes grow by no more than this times the length of the edge.
+  double min_size = 0.0;
+  double max_size = std::numeric_limits<double>::infinity();
+  /// For sizes at vertices: largest increase from a vertex to the next, over the length of the edge between them.
   double growth = std::numeric_limits<double>::infinity();
 };
 
-/// Sizes near something: `finest` up to `width` from it, from there on growing by `growth` for each unit of length, up
-/// to `largest`.
+/// Sizes near a surface: `min_size` up to `width` from it, then growing by `growth` per unit of length, up to
+/// `max_size`.
 struct SizeAround {
-  double finest = 0.0;
+  double min_size = 0.0;
   double width = 0.0;
-  double growth = 0.4;  ///< above about 1 the lengths of neighbouring edges differ by more than good cells can have
-  double largest = 0.0;
+  double growth = 0.4;  ///< above about 1 neighbouring edges differ too much in length for good cells
+  double max_size = 0.0;
 
+  /// Return the size at a distance from the surface. Local.
   [[nodiscard]] double at(double distance) const noexcept;
 };
 
-/// One size everywhere.
+/// Make a size that is the same everywhere. Local.
 SizeFunction uniform_size(double size);
-/// Sizes around the plane x[axis] = at.
+/// Make sizes around the plane x[axis] = at. Local.
 SizeFunction size_around_plane(int axis, double at, const SizeAround& sizes);
-/// Sizes around the surface of a sphere.
+/// Make sizes around the surface of a sphere. Local.
 SizeFunction size_around_sphere(const std::array<double, 3>& centre, double radius, const SizeAround& sizes);
-/// The smallest of several at each point.
+/// Make a size that is the smallest of several at each point. Local. @pre there is at least one
 SizeFunction smallest_size(std::span<const SizeFunction> sizes);
 
-/// Read a size from text: `0.1`, `plane,x=0.5,finest=0.01,width=0.02,growth=0.4,largest=0.2` or
-/// `sphere,x=0,y=0,z=0,radius=1,finest=0.01,largest=0.2`. Local.
-/// @throws Error{usage} naming what is not understood, missing, or no size
+/// Read a size from text: `0.1`, `plane,x=0.5,min_size=0.01,width=0.02,growth=0.4,max_size=0.2` or
+/// `sphere,x=0,y=0,z=0,radius=1,min_size=0.01,max_size=0.2`. Local.
+/// @throws Error{usage} naming the word that is unknown, missing or invalid
 SizeFunction parse_size(const std::string& text);
 
 }  // namespace barrio::adapt

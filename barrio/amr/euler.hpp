@@ -1,8 +1,11 @@
 #pragma once
 
+/// @file Compressible flow of an ideal gas: the Euler equations with species, as a system for simulations.
+
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "barrio/amr/output_quantity.hpp"
@@ -13,36 +16,36 @@ namespace barrio::amr {
 
 enum class RiemannSolver {
   hllc,
-  hlle,  ///< smears contacts; for shocks along an axis that become crooked with hllc (carbuncles)
+  hlle,  ///< smears contacts; keeps shocks along an axis straight that hllc makes crooked (carbuncles)
 };
 
 struct EulerOptions {
   double gamma = 1.4;
-  int n_species = 0;  ///< whose densities are carried along
-  /// First order where a strong shock passes (three times the pressure within two cells), or a level begins in gas
-  /// whose pressure would become negative: for shocks into cold gas.
+  int n_species = 0;  ///< number of species whose densities are transported
+  /// Reduce to first order where a strong shock passes (three times the pressure within two cells), or where
+  /// interpolation from a coarser level would make the pressure negative. For shocks into cold gas.
   bool flattens_shocks = false;
   /// Keep contacts between gases of different density within two cells, and the slip along them: where the density
-  /// changes by more than a fifth within two cells and the pressure by little. For interfaces that matter, as their
-  /// instabilities; a smooth change that is as badly resolved becomes a step too.
+  /// changes by more than a fifth within two cells and the pressure by little. For interfaces that matter, such as
+  /// unstable ones. A smooth change that is resolved as badly becomes a step too.
   bool sharpens_contacts = false;
   RiemannSolver riemann_solver = RiemannSolver::hllc;
   InstructionSet instruction_set = chosen_instruction_set();
 };
 
-/// The equations of compressible flow of an ideal gas: density, momentum along the D axes, total energy, and the
-/// densities of species. Limited reconstruction of primitive variables (Koren 1993), HLLC or HLLE fluxes with the
-/// wave speeds of Einfeldt. Every instruction set gives the same bits.
+/// The Euler equations: compressible flow of an ideal gas. Variables: density, momentum along the D axes, total energy,
+/// and the densities of species. Limited reconstruction of primitive variables (Koren 1993), HLLC or HLLE fluxes with
+/// the wave speeds of Einfeldt. Every instruction set gives the same bits.
 template <std::size_t D>
 class Euler final : public System<D> {
  public:
-  /// @throws Error{usage} for gamma <= 1 or a negative number of species
+  /// Construct. @throws Error{usage} for gamma <= 1 or a negative number of species
   explicit Euler(const EulerOptions& options = {});
 
   [[nodiscard]] double gamma() const noexcept { return options_.gamma; }
-  /// Density, velocity (three components), pressure and parts of species, to be written.
+  /// Return quantities for output: density, velocity (three components), pressure and mass fractions of species.
   [[nodiscard]] std::vector<OutputQuantity> quantities() const;
-  /// Conserved from primitive variables: density, velocity, pressure, parts of species. Local.
+  /// Compute conserved variables from primitive ones: density, velocity, pressure, mass fractions of species. Local.
   void conserve(std::span<const double> primitive, std::span<double> conserved) const noexcept;
 
   [[nodiscard]] std::string description() const override;
@@ -53,7 +56,7 @@ class Euler final : public System<D> {
   [[nodiscard]] bool reads_block() const noexcept override { return true; }
   [[nodiscard]] bool checks_interpolation() const noexcept override { return options_.flattens_shocks; }
   [[nodiscard]] double reflected(int variable, std::size_t axis) const noexcept override {
-    return variable == 1 + static_cast<int>(axis) ? -1.0 : 1.0;
+    return std::cmp_equal(variable, 1 + axis) ? -1.0 : 1.0;
   }
   [[nodiscard]] std::unique_ptr<Worker<D>> make_worker(int block_cells) const override;
 

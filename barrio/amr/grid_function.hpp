@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Values on the cells of a hierarchy, which follow its blocks from rank to rank.
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -12,24 +14,24 @@
 namespace barrio::amr {
 
 namespace detail {
-/// Send and receive blocks that change their rank. Collective over the peers. @param old_blocks, new_blocks  by level
-/// and number
+/// Send and receive the blocks that change their rank. Collective over the peers. @param old_blocks, new_blocks  by
+/// level and number
 void exchange_blocks(mpi::Context& context, const BlockMotion& motion, std::size_t block_bytes,
                      const std::vector<std::vector<std::byte*>>& old_blocks,
                      const std::vector<std::vector<std::byte*>>& new_blocks);
 }  // namespace detail
 
-/// Values on the cells of all blocks of a hierarchy that this rank has. Without ghosts.
+/// Values on the cells of this rank's blocks of a hierarchy, without ghosts.
 ///
-/// When the hierarchy changes, move() must follow before anything else is done with it.
+/// After a change of the hierarchy, call move() before anything else.
 template <mpi::Trivial T, std::size_t D>
 class GridFunction {
  public:
-  /// @param hierarchy  borrowed as long as it lives. Local
+  /// Construct values for all present blocks, not initialised. Local. @param hierarchy  borrowed; must outlive this
   GridFunction(const Hierarchy<D>& hierarchy, int n_components)
       : hierarchy_(&hierarchy),
         n_components_(n_components),
-        block_size_(static_cast<std::size_t>(hierarchy.space().block_size()) * n_components),
+        block_size_(hierarchy.space().block_size() * n_components),
         pool_(block_size_ * sizeof(T)),
         blocks_(hierarchy.n_levels()) {
     for (int level = 0; level < hierarchy.n_levels(); ++level)
@@ -38,9 +40,10 @@ class GridFunction {
 
   [[nodiscard]] const Hierarchy<D>& hierarchy() const noexcept { return *hierarchy_; }
   [[nodiscard]] int n_components() const noexcept { return n_components_; }
-  /// Of the values of a block.
+  /// Return the bytes of a block's values.
   [[nodiscard]] std::uint64_t values_bytes() const noexcept { return block_size_ * sizeof(T); }
-  /// Of a block: shape (n_components, cells), the first axis runs first. Not initialised where a block is new.
+  /// Return the values of a block: shape (n_components, cells), the first axis fastest. Those of a new block are not
+  /// initialised.
   [[nodiscard]] std::span<T> values(int level, std::size_t block) noexcept {
     return {reinterpret_cast<T*>(blocks_[level][block]), block_size_};
   }
@@ -48,7 +51,7 @@ class GridFunction {
     return {reinterpret_cast<const T*>(blocks_[level][block]), block_size_};
   }
 
-  /// Follow a change of the hierarchy: values of blocks that stay are kept, wherever they go. Collective.
+  /// Follow a change of the hierarchy: blocks that remain keep their values, on whichever rank they are. Collective.
   void move(const BlockMotion& motion) {
     if (motion.is_none) return;
     std::vector<std::vector<std::byte*>> blocks(blocks_.size());

@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Levels of blocks along one Hilbert curve: which blocks exist, who owns them, how they move.
+
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -10,51 +12,51 @@
 
 namespace barrio::amr {
 
-/// How blocks are shared out among ranks, along the curve in any case.
+/// Partition of the blocks among ranks; each follows the curve.
 enum class Partition {
-  /// A piece of each level a rank: equal parts of each. Since all levels have one curve, they mostly lie near those of
-  /// the next, but not all of them.
+  /// Each rank has one piece of each level, all of equal work. Since all levels lie along one curve, most of a rank's
+  /// blocks lie near its blocks of the next level, but not all.
   by_level,
-  /// One piece of the curve through all levels a rank, by the work of all: a block is as a rule where those are that it
-  /// lies in. Ranks have different parts of a level, and wait for each other when it is its turn: the more ranks, the
-  /// longer.
+  /// Each rank has one piece of the curve through all levels, of equal work in sum. Most blocks are on the rank of the
+  /// block in which they lie. But ranks have different shares of a level, and wait for each other when that level
+  /// advances; the more ranks, the longer.
   composite,
 };
 
 struct HierarchyOptions {
-  /// Cells of the coarser level that each block has around it, but for ends of the domain: what its ghosts are
-  /// interpolated from. At most half a block.
+  /// Cells of the coarser level around each block, except beyond the domain: its ghosts are interpolated from them. At
+  /// most half a block.
   int nesting = 2;
-  /// Finer levels take more, shorter steps, and weigh as much more in the partition.
+  /// Finer levels take more, shorter steps, and weigh more in the partition accordingly.
   bool is_subcycled = true;
   Partition partition = Partition::by_level;
 };
 
-/// How the blocks of a hierarchy moved when it changed: what a container of values on them has to do.
+/// Motion of the blocks when a hierarchy changed: instructions for a container of values on them.
 struct BlockMotion {
   struct Message {
     Rank peer;
     std::int32_t level;
-    std::int32_t number;  ///< of the block among those of its level, before on the side that sends, after on the other
+    std::int32_t number;  ///< of the block on its level: the old number where it is sent, the new one where received
   };
-  /// For each level and block: its number before if this rank had it, else -1.
+  /// For each level and block: its old number if this rank had it, else -1.
   std::vector<std::vector<std::int32_t>> old_number;
   std::vector<Message> outgoing;  ///< by peer
   std::vector<Message> incoming;  ///< by peer; those of a peer in the order in which it sends them
-  /// For each level the blocks that are new, and how many are so on all ranks.
+  /// For each level the new blocks, and their number on all ranks.
   std::vector<std::vector<std::int32_t>> created;
   std::vector<std::int64_t> n_created_global;
-  /// Of each level's blocks, as they were given to change(); new ones have that of the block before them on the curve,
-  /// as a rule the one in which they lie.
+  /// Weights of each level's blocks, as given to change(). A new block has that of the last old block before it on the
+  /// curve, usually the one in which it lies.
   std::vector<std::vector<std::int32_t>> weights;
   bool is_none = true;  ///< nothing changed, on any rank
 };
 
-/// Levels of blocks, coarse to fine, each where the one before is refined, shared out among ranks along one Hilbert
-/// curve: each rank has a piece of it, so that most of what levels exchange stays on a rank. Which blocks there are
-/// depends on what was asked for, never on the ranks.
+/// Levels of blocks, coarse to fine, each where the one before is refined. Ranks share them along one Hilbert curve, so
+/// most of the data that levels exchange stays on a rank. Which blocks exist depends on the blocks asked for, never on
+/// the ranks.
 ///
-/// A rank knows its blocks, their neighbours, and the first place of each rank on the curve: 16 bytes a rank and
+/// A rank knows its blocks, their neighbours, and the first place of each rank on the curve: 16 bytes for each rank and
 /// level.
 template <std::size_t D>
 class Hierarchy {
@@ -67,14 +69,14 @@ class Hierarchy {
   };
   struct Found {
     Rank rank;
-    std::int32_t number;  ///< among this rank's blocks of the level; -1 if another has it
+    std::int32_t number;  ///< among this rank's blocks of the level; -1 if another rank has it
   };
 
-  /// The coarsest level. Collective. @throws AgreedError{usage} as BlockSpace, and for a nesting that cannot be
+  /// Construct the coarsest level. Collective. @throws AgreedError{usage} as BlockSpace, and for an invalid nesting
   Hierarchy(mpi::Context& context, const GridOptions<D>& grid, const HierarchyOptions& options = {});
-  /// Levels that were known before. Collective. @param blocks  of all levels; each from one rank, whichever
-  /// @throws AgreedError{usage} as above; {bad_input} for a block beyond the domain or given twice, one without those
-  /// that it needs around it, or a domain that is not covered
+  /// Construct levels from known blocks. Collective. @param blocks  of all levels; each given by one rank, any of them
+  /// @throws AgreedError{usage} as above; {bad_input} for a block beyond the domain or given twice, one without the
+  /// coarser blocks that it needs around it, or a domain that is not covered
   Hierarchy(mpi::Context& context, const GridOptions<D>& grid, std::span<const BlockId<D>> blocks,
             const HierarchyOptions& options = {});
 
@@ -83,32 +85,33 @@ class Hierarchy {
   [[nodiscard]] const HierarchyOptions& options() const noexcept { return options_; }
   [[nodiscard]] int n_levels() const noexcept { return space_.n_levels(); }
 
-  /// Of this rank, along the curve.
+  /// Return this rank's blocks of a level, along the curve.
   [[nodiscard]] std::span<const Block> blocks(int level) const& noexcept { return levels_[level].blocks; }
   std::span<const Block> blocks(int level) const&& = delete;
-  /// Of all ranks.
+  /// Return the number of blocks of a level on all ranks.
   [[nodiscard]] std::int64_t n_global(int level) const noexcept { return levels_[level].n_global; }
 
-  /// Find a block, local: any that this rank has, the neighbours of these, and the neighbours of those in which they
-  /// lie. @param block  in the domain @return nothing if there is none, or if it is not known here
+  /// Find a block: any of this rank, their neighbours, and the neighbours of the blocks in which they lie. Local.
+  /// @param block  in the domain @return nothing if the block does not exist, or is not known here
   [[nodiscard]] std::optional<Found> find(int level, const Index& block) const noexcept;
-  /// The rank that would have what stands at a place.
+  /// Return the rank that owns a place, whether or not a block is there. Local.
   [[nodiscard]] Rank owner(const CurvePlace& place) const noexcept;
 
   enum class Sharing {
-    anew,  ///< the curve is cut anew; any block may move
+    anew,  ///< the curve is cut again; any block may move
     kept,  ///< ranks keep their pieces of it; no block moves
   };
-  /// Give the levels above `base` the blocks that are wanted, and those that they need around them on coarser levels;
-  /// what would reach beyond the blocks of `base` is left out. Collective.
-  /// @param wanted  levels above base; each lies in a block of this rank of the level before or one beside it; may
-  /// repeat Cost: three routed exchanges, two reductions and a gather of 16 bytes a rank for each level, for all in
-  /// composite
-  /// @param weights  of this rank's blocks of each level, for one step of theirs, at least 1; empty: all weigh the same
+  /// Change the levels above `base` to the wanted blocks, and those that these need around them on coarser levels. A
+  /// wanted block that needs a block which `base` does not have is left out. Collective.
+  /// @param wanted  above base; each lies in a block of this rank of the level before, or in one beside it; may repeat
+  /// @param weights  of this rank's blocks of each level, for one of their steps, at least 1; empty: all weigh the same
+  /// Cost: three routed exchanges, two reductions, and a gather of 16 bytes from each rank, for each level or in
+  /// composite once
   [[nodiscard]] BlockMotion change(int base, std::span<const BlockId<D>> wanted, Sharing sharing = Sharing::anew,
                                    std::span<const std::vector<std::int32_t>> weights = {});
 
-  /// Check order, ownership, that each block has what it needs around it, that neighbours know each other. Collective.
+  /// Check that blocks are in order and on their owners, have the coarser blocks that they need, and know their
+  /// neighbours. Collective.
   void validate() const;
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 
@@ -123,7 +126,7 @@ class Hierarchy {
     std::vector<Known> known;  // by key
     std::int64_t n_global = 0;
   };
-  /// A block that is to be, on the rank that has its place before blocks are shared out.
+  /// A block of the changed hierarchy, on the rank that owns its place before the partition.
   struct Planned {
     CurvePlace place;
     Index at;
@@ -133,7 +136,7 @@ class Hierarchy {
   [[nodiscard]] std::vector<BlockId<D>> with_support(int base, std::span<const BlockId<D>> wanted) const;
   [[nodiscard]] std::vector<Planned> plan(int base, std::span<const BlockId<D>> wanted,
                                           std::span<const std::vector<std::int32_t>> weights) const;
-  /// Deal out blocks that no rank has yet. Collective.
+  /// Place blocks that no rank has yet. Collective.
   void place(std::span<const BlockId<D>> blocks);
   [[nodiscard]] Status look_for_support() const;
   [[nodiscard]] BlockMotion share_out(const std::vector<Planned>& planned, Sharing sharing);

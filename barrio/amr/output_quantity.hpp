@@ -1,15 +1,17 @@
 #pragma once
 
+/// @file A quantity of cells for output, computed from the conserved variables.
+
 #include <functional>
 #include <span>
 #include <string>
 
 namespace barrio::amr {
 
-/// Something to be written of each cell.
+/// Quantity of each cell for output.
 struct OutputQuantity {
   std::string name;
-  int width = 1;  ///< numbers
+  int width = 1;  ///< number of components
   /// @param u  the conserved variables of a cell @param out  `width` numbers
   std::function<void(std::span<const double> u, std::span<double> out)> compute;
 };

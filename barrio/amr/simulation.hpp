@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Simulation: hyperbolic equations on levels of blocks that follow the solution.
+
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -15,30 +17,30 @@
 
 namespace barrio::amr {
 
-/// What stands beyond an end of the domain that is not periodic.
+/// Boundary condition at a face of the domain that is not periodic: the state of the ghosts beyond it.
 enum class BoundaryCondition {
-  outflow,  ///< what stands at the end
-  wall,     ///< its mirror image
+  outflow,  ///< the state of the cell at the face
+  wall,     ///< the mirror image of the cells inside, with reflected vectors
   inflow,   ///< a state that the caller prescribes (Dirichlet)
 };
 
-/// Cells of a block among which those are to be found that need a finer level.
+/// Cells of a block for the tagging function, which marks those that need a finer level.
 template <std::size_t D>
 struct CellsToTag {
   int level;
   double time;
-  const BlockSpace<D>& space;    ///< says where cells stand
+  const BlockSpace<D>& space;    ///< has cell centres and sizes
   CellView<D> u;                 ///< with ghosts; those beyond edges and corners only if the system uses them
   geometry::IndexBox<D> cells;   ///< of the block
-  std::span<std::uint8_t> tags;  ///< one a cell of the block, the first axis first; 0 until set
+  std::span<std::uint8_t> tags;  ///< one for each cell of the block, the first axis fastest; 0 until set
 };
 
-/// Cells of a block in which something changes besides what flows through their faces.
+/// Cells of a block for the source function.
 template <std::size_t D>
 struct CellsToChange {
   int level;
   double time;
-  const BlockSpace<D>& space;   ///< says where cells stand
+  const BlockSpace<D>& space;   ///< has cell centres and sizes
   CellView<D> u;                ///< without ghosts
   geometry::IndexBox<D> cells;  ///< of the block
   CellView<D> change;           ///< per unit of time; 0 until set
@@ -48,102 +50,103 @@ template <std::size_t D>
 struct SimulationOptions {
   GridOptions<D> grid;
   std::array<std::array<BoundaryCondition, 2>, D> boundary{};  ///< low and high along each axis
-  /// The conserved variables in a cell at a place, at the start; and beyond faces that are `inflow`, at a time.
+  /// Conserved variables at a cell centre: at the start, and as `inflow` beyond faces of the domain at a time.
   std::function<void(const std::array<double, D>& x, std::span<double> u)> initial;
   std::function<void(const std::array<double, D>& x, double time, std::span<double> u)> inflow;
-  /// What changes besides, as by gravity or heating. Must depend on what it is given alone. Explicit: it must change
-  /// little in a time step.
+  /// Optional: source terms such as gravity or heating. Must depend on its argument alone. Integrated explicitly: must
+  /// change little in a time step.
   std::function<void(const CellsToChange<D>& block)> source;
-  /// Which cells are to be refined. Must depend on what it is given alone.
+  /// Tag the cells to be refined. Must depend on its argument alone. Without it only the coarsest level exists.
   std::function<void(const CellsToTag<D>& block)> tag;
   double cfl = 0.4;
-  double time_step = 0.0;    ///< of the coarsest level; 0: by cfl
-  bool is_subcycled = true;  ///< finer levels take as many more steps as they are finer
-  bool has_reflux = true;
-  int regrid_interval = 8;  ///< steps of each level after which finer ones are chosen anew
-  int buffer_cells = 4;     ///< around tagged cells that are refined with them
+  double time_step = 0.0;    ///< of the coarsest level; 0: from cfl
+  bool is_subcycled = true;  ///< each level takes `ratio` steps in a step of the coarser one; else one
+  bool has_reflux = true;    ///< correct coarse cells beside finer ones by the fluxes of the finer level
+  int regrid_interval = 8;   ///< steps of a level between regriddings of the levels above it
+  int buffer_cells = 4;      ///< cells around a tagged one that are refined with it
   std::int64_t max_cells = std::numeric_limits<std::int64_t>::max();  ///< on all levels together
-  /// Of values on a rank, before they are made. What is beside them takes about as much again.
+  /// Limit of the values on a rank, checked before they are allocated. Other data takes about as much again.
   std::uint64_t max_bytes = std::numeric_limits<std::uint64_t>::max();
   Partition partition = Partition::by_level;
-  /// Share out by the time that blocks took in the kernel since that was done last, instead of by steps alone: where
-  /// some cells cost more than others, or some ranks are slower. The result is the same, but who has what is not.
+  /// Weigh blocks by the kernel time measured since the last partition, instead of by steps alone: where some cells
+  /// cost more than others, or some ranks are slower. The result is the same, but the distribution is not.
   bool weighs_by_time = false;
   exchange::Strategy strategy = exchange::Strategy::automatic;
 };
 
-/// Where the time of a simulation went, on this rank. Seconds.
+/// Seconds that a simulation spent on this rank, by phase.
 struct SimulationSeconds {
   double kernel = 0.0;       ///< in the workers
-  double fill = 0.0;         ///< ghosts of tiles: copies, interpolation, ends
+  double fill = 0.0;         ///< filling ghosts of tiles: copies, interpolation, boundary conditions
   double exchange = 0.0;     ///< packing, sending, waiting for ghosts
-  double coarse_fine = 0.0;  ///< what levels give each other, refluxing
-  double time_step = 0.0;    ///< finding it
+  double coarse_fine = 0.0;  ///< exchange between levels, refluxing
+  double time_step = 0.0;    ///< finding the time step
   double regrid = 0.0;
   double all = 0.0;
 };
 
-/// A state to go on from.
+/// Saved state from which a simulation continues.
 template <std::size_t D>
 struct SavedState {
   double time = 0.0;
   std::int64_t n_steps = 0;
-  std::vector<int> n_since_regrid;  ///< steps of each level since finer ones were chosen
-  std::vector<BlockId<D>> blocks;   ///< of all levels; each from one rank, whichever
-  /// Fill in the values of the blocks that this rank got. Collective.
+  std::vector<int> n_since_regrid;  ///< steps of each level since the last regridding
+  std::vector<BlockId<D>> blocks;   ///< of all levels; each given by one rank, any of them
+  /// Fill the values of this rank's blocks. Collective.
   std::function<void(GridFunction<double, D>& state)> fill;
 };
 
-/// Solve a system of hyperbolic equations on levels of blocks that follow its solution (Berger and Oliger 1984, Berger
-/// and Colella 1989): Heun's method in time, with subcycling and refluxing.
+/// Simulation of a system of hyperbolic equations on levels of blocks that follow its solution (Berger and Oliger 1984,
+/// Berger and Colella 1989): Heun's method in time, with subcycling and refluxing.
 ///
-/// The result is the same to the last bit on any number of ranks, under every strategy of messages, and with every
+/// The result is the same to the last bit on any number of ranks, under every exchange strategy, and with every
 /// instruction set.
 template <std::size_t D>
 class Simulation {
  public:
-  /// Refine the initial values and begin. Collective. The system is shared.
-  /// @throws AgreedError{usage} for options that cannot be
+  /// Construct from initial values, and refine them. Collective. The system is shared.
+  /// @throws AgreedError{usage} for invalid options
   Simulation(mpi::Context& context, std::shared_ptr<const System<D>> system, SimulationOptions<D> options);
-  /// Go on from a state, to the bits that would have come without the break. Collective. `initial` is not needed.
-  /// @throws AgreedError{usage} for options that cannot be; {bad_input} for blocks that cannot
+  /// Construct from a saved state. The run continues to the same bits as without the break. Collective. `initial` is
+  /// not needed.
+  /// @throws AgreedError{usage} for invalid options; {bad_input} for invalid blocks
   Simulation(mpi::Context& context, std::shared_ptr<const System<D>> system, SimulationOptions<D> options,
              const SavedState<D>& saved);
   Simulation(Simulation&&) noexcept;
   Simulation& operator=(Simulation&&) = delete;
   ~Simulation();
 
-  /// One step of the coarsest level, a shorter one if it would reach beyond a time, which is above time(). Collective:
-  /// a reduction for the time step; all else goes to neighbours.
-  /// @throws AgreedError naming a cell whose state cannot be: {bad_input} before the first step, then {failed};
-  /// the same for a given time step above CFL number 1; {failed} if more cells are to be refined than max_cells or
-  /// max_bytes allows
+  /// Advance all levels by one step of the coarsest, which ends at end_time at the latest. Collective: one reduction
+  /// for the time step; regriddings need more; all other messages go to neighbours. @param end_time  above time()
+  /// @throws AgreedError naming a cell with an unphysical state: {bad_input} before the first step, then {failed};
+  /// the same for a given time step above CFL number 1; {failed} if the refined levels need more than max_cells or
+  /// max_bytes
   void step(double end_time = std::numeric_limits<double>::infinity());
 
   [[nodiscard]] const System<D>& system() const& noexcept;
   [[nodiscard]] double time() const noexcept;
   [[nodiscard]] std::int64_t n_steps() const noexcept;
-  /// Steps of each level since finer ones were chosen anew.
+  /// Return the steps of each level since the levels above it were last chosen.
   [[nodiscard]] std::vector<int> n_since_regrid() const;
-  /// Steps of cells on this rank so far, each through all stages.
+  /// Return the number of cell steps on this rank so far; a step has all stages.
   [[nodiscard]] std::int64_t n_updates() const noexcept;
   [[nodiscard]] const SimulationSeconds& seconds() const noexcept;
   [[nodiscard]] const Hierarchy<D>& hierarchy() const& noexcept;
   [[nodiscard]] const GridFunction<double, D>& state() const& noexcept;
 
-  /// Mark the cells of a block of this rank that finer blocks cover. Local. @param marks  one a cell, the first axis
-  /// first: 1 if it is covered, else 0
+  /// Mark the cells of a block of this rank that finer blocks cover. Local. @param marks  one for each cell, the first
+  /// axis fastest: 1 if it is covered, else 0
   void mark_covered(int level, std::size_t block, std::span<std::uint8_t> marks) const noexcept;
 
-  /// Gives `n` numbers for a cell by its middle and its variables.
+  /// Function that gives `n` numbers for a cell, from its centre and its variables.
   using CellFunction =
       std::function<void(const std::array<double, D>& x, std::span<const double> u, std::span<double> out)>;
-  /// The integral of each of n functions over the domain, of the finest cells at each place, summed exactly and rounded
-  /// once. Collective. The function must throw on all ranks or on none.
+  /// Compute the integrals of n functions over the domain, by the finest cells at each point, summed exactly and
+  /// rounded once. Collective. The function must throw on all ranks or on none.
   [[nodiscard]] std::vector<double> integrals(int n, const CellFunction& function) const;
-  /// The integral of each variable over the domain, summed exactly and rounded once. Collective.
+  /// Compute the integral of each variable over the domain, summed exactly and rounded once. Collective.
   [[nodiscard]] std::vector<double> totals() const;
-  /// Of all values of all levels; the same for the same bits, however they are shared out. Collective.
+  /// Compute a checksum of all values of all levels. It does not depend on the distribution. Collective.
   [[nodiscard]] std::uint64_t checksum() const;
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 

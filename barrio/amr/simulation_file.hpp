@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file States of a simulation as a time series for VTK and ParaView.
+
 #include <string>
 #include <vector>
 
@@ -9,14 +11,14 @@
 
 namespace barrio::amr {
 
-/// Write states of a simulation as a time series that VTK and ParaView open: levels of boxes
+/// File of states of a simulation, a time series that VTK and ParaView open: levels of boxes
 /// (files::OverlappingAmrFile). All verbs are collective.
 template <std::size_t D>
 class SimulationFile {
  public:
-  /// @param quantities  none: the conserved variables @throws AgreedError{failed} as FileWriter
+  /// Open a file. @param quantities  if empty, the conserved variables @throws AgreedError{failed} as FileWriter
   SimulationFile(const std::string& path, const Simulation<D>& simulation, std::vector<OutputQuantity> quantities = {});
-  /// Add the present state. Memory: a block's worth of a quantity.
+  /// Add the present state. Memory: one quantity on one block.
   void write(const Simulation<D>& simulation);
   void close() { file_.close(); }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Interface of a system of hyperbolic equations: what a simulation needs of it.
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -12,13 +14,13 @@
 
 namespace barrio::amr {
 
-/// The variables of a box of cells in an array [variable][k][j][i]; plane is 0 in 2-D. Borrowed.
+/// View of the variables of a box of cells, in an array [variable][k][j][i] or [variable][j][i]. Borrowed.
 template <std::size_t D>
 struct CellView {
   double* first = nullptr;                  ///< first variable of the cell `low`
-  geometry::IndexBox<D> cells{};            ///< what may be looked at
-  std::array<std::ptrdiff_t, D> strides{};  ///< numbers from a cell to the next along each axis
-  std::ptrdiff_t variable = 0;              ///< numbers from a variable to the next
+  geometry::IndexBox<D> cells{};            ///< cells that may be accessed
+  std::array<std::ptrdiff_t, D> strides{};  ///< distance from a cell to the next along each axis, in numbers
+  std::ptrdiff_t variable = 0;              ///< distance from a variable to the next, in numbers
 
   [[nodiscard]] double& operator()(int variable_number, const typename geometry::IndexBox<D>::Index& cell) const {
     std::ptrdiff_t at = variable_number * variable;
@@ -35,17 +37,17 @@ struct Stage {
   std::array<double, D> cell_size;
   double dt;
   CellView<D> u;      ///< with the system's layers of ghosts
-  CellView<D> block;  ///< the same without ghosts, where the block is kept
+  CellView<D> block;  ///< the same without ghosts, in the block's own memory
   CellView<D> old;    ///< not to be read if old_weight is 0
   double old_weight;
   CellView<D> out;  ///< may be `old`
-  /// Fluxes per unit of area through planes of faces across each axis, or null where they are not wanted: [variable]
-  /// [place among the other axes, the first of them first]. Plane m stands below cell m * plane_step of the block.
+  /// Fluxes per unit of area through planes of faces across each axis, or null where not wanted: [variable][index
+  /// along the other axes, the first of them fastest]. Plane m is below cell m * plane_step of the block.
   std::array<std::array<double*, max_planes>, D> planes;
   std::ptrdiff_t plane_step;
 };
 
-/// Advances blocks of one size, with memory of its own: one a thread.
+/// Worker of a system: advances blocks of one size, with memory of its own. One for each thread.
 template <std::size_t D>
 class Worker {
  public:
@@ -53,36 +55,37 @@ class Worker {
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
   virtual ~Worker() = default;
+  /// Compute one stage on a block.
   virtual void advance(const Stage<D>& stage) = 0;
-  /// The largest sum over the axes of the speed of the fastest signal over the size of a cell: the reciprocal of the
-  /// time step of CFL number 1; negative if a cell has a state that cannot be. @param u  at least the cells of a block
+  /// Return the largest sum over the axes of signal speed over cell size: the reciprocal of the time step of CFL number
+  /// 1; negative if a cell has an unphysical state. @param u  at least the cells of a block
   [[nodiscard]] virtual double fastest(const CellView<D>& u, const geometry::IndexBox<D>& cells,
                                        const std::array<double, D>& cell_size) = 0;
 };
 
-/// A system of hyperbolic equations as a hierarchy needs to know it.
+/// Interface of a system of hyperbolic equations.
 template <std::size_t D>
 class System {
  public:
   virtual ~System() = default;
-  /// What it is, with its parameters: checkpoints of another one are refused.
+  /// Return a description with all parameters: checkpoints of a system with another one are refused.
   [[nodiscard]] virtual std::string description() const = 0;
-  /// Names of the conserved variables.
+  /// Return the names of the conserved variables.
   [[nodiscard]] virtual std::vector<std::string> variables() const = 0;
-  /// What is wrong with the variables of a cell, as "density is -0.1"; empty if nothing is.
+  /// Return why the state of a cell is unphysical, as "density is -0.1"; empty if it is not.
   [[nodiscard]] virtual std::string fault_of(std::span<const double> u) const = 0;
-  /// Layers of cells around a block on which its new state depends.
+  /// Return the number of ghost layers: cells around a block on which its new state depends.
   [[nodiscard]] virtual int n_ghosts() const noexcept = 0;
-  /// Whether it depends on those beyond edges and corners of the block too; else these are not filled.
+  /// Tell whether it also depends on ghosts beyond edges and corners of the block; else these are not filled.
   [[nodiscard]] virtual bool uses_corners() const noexcept { return true; }
-  /// Whether its workers read cells of the block in `block` alone, so that they need not be copied to `u`.
+  /// Tell whether workers read cells of the block from Stage::block alone; else these are copied to Stage::u.
   [[nodiscard]] virtual bool reads_block() const noexcept { return false; }
-  /// Whether interpolation from a coarser level may make a state that cannot be of those that can, as a pressure next
-  /// to nothing: then the finer cells on such a cell get its own state.
+  /// Tell whether interpolation from a coarser level may make an unphysical state of valid ones, such as a negative
+  /// pressure in cold gas. Then the finer cells on such a coarser cell get its own state.
   [[nodiscard]] virtual bool checks_interpolation() const noexcept { return false; }
-  /// -1 if a wall across the axis reflects the variable with the other sign.
+  /// Return -1 if a wall across the axis changes the sign of the variable, else 1.
   [[nodiscard]] virtual double reflected(int variable, std::size_t axis) const noexcept = 0;
-  /// @param block_cells  along each axis
+  /// Make a worker. @param block_cells  of a block along each axis
   [[nodiscard]] virtual std::unique_ptr<Worker<D>> make_worker(int block_cells) const = 0;
 };
 

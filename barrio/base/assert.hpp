@@ -1,12 +1,14 @@
 #pragma once
 
+/// @file Assertions with a level of cost, which print values and end the whole job.
+
 #include <fmt/format.h>
 
 #include <string>
 #include <string_view>
 #include <utility>
 
-/// How dear the checks may be that are compiled in. Each level includes the ones below it:
+/// Most expensive level of checks that is compiled in. Each level includes the ones below it:
 /// 0 none, 1 `cheap` (O(1), default), 2 `dear` (O(n) local), 3 `comm` (the check communicates).
 #ifndef BARRIO_ASSERT_LEVEL
 #define BARRIO_ASSERT_LEVEL 1
@@ -30,11 +32,11 @@ std::string format_values(const Values&... values) {
 
 }  // namespace barrio::detail
 
-/// Whether a level of checks is built: BARRIO_ASSERTS(dear).
+/// Tell whether a level of checks is compiled in: BARRIO_ASSERTS(dear).
 #define BARRIO_ASSERTS(level) (BARRIO_ASSERT_LEVEL >= static_cast<int>(::barrio::detail::AssertLevel::level))
 
-/// Check an invariant whose failure is a bug: BARRIO_ASSERT(cheap, i < n, i, n). On failure it prints rank,
-/// expression and the values given, then ends the whole job. Local, except at level `comm`.
+/// Check an invariant whose failure is a bug: BARRIO_ASSERT(cheap, i < n, i, n). A failure prints the rank, the
+/// expression and the given values, then ends the whole job. Local, except at level `comm`.
 #define BARRIO_ASSERT(level, expression, ...)                                             \
   do {                                                                                    \
     if constexpr (BARRIO_ASSERTS(level)) {                                                \

@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Errors with subject, cause and remedy, their exit codes, and errors that all ranks agree on.
+
 #include <exception>
 #include <optional>
 #include <string>
@@ -8,10 +10,10 @@
 
 namespace barrio {
 
-/// Say how a program ended; the values are the exit codes of every barrio program.
+/// Outcome of a program; the values are the exit codes of every barrio program.
 enum class ErrorCode : int {
   ok = 0,
-  failed = 1,     ///< the machine or the file system said no
+  failed = 1,     ///< the machine or the file system refused
   usage = 2,      ///< the command line or an argument is wrong
   bad_input = 3,  ///< a file or its contents are wrong
   differs = 4,    ///< a comparison found a difference
@@ -20,16 +22,16 @@ enum class ErrorCode : int {
 
 constexpr int exit_code(ErrorCode code) noexcept { return static_cast<int>(code); }
 
-/// The four parts of a message a person can act on.
+/// Parts of a message that its reader can act on.
 struct ErrorText {
-  std::string subject;      ///< what the message is about: a file, an argument, a rank
-  std::string cause;        ///< what is wrong with it
-  std::string remedy = {};  ///< what to do about it; may be empty
+  std::string subject;      ///< file, argument or rank that the message is about
+  std::string cause;        ///< fault of the subject
+  std::string remedy = {};  ///< action that mends it; may be empty
 };
 
-/// Report a fault in arguments, input or the machine.
-/// Thrown by one rank alone, it ends the whole job (see `barrio::mpi::run`). A fault that every rank sees is
-/// thrown as `AgreedError`.
+/// Fault in arguments, input or the machine.
+/// Thrown by one rank alone, it ends the whole job (see `barrio::mpi::run`). A fault that every rank sees is thrown as
+/// `AgreedError`.
 class Error : public std::exception {
  public:
   Error(ErrorCode code, ErrorText text);
@@ -39,7 +41,7 @@ class Error : public std::exception {
   [[nodiscard]] const std::string& cause() const noexcept { return text_.cause; }
   [[nodiscard]] const std::string& remedy() const noexcept { return text_.remedy; }
   [[nodiscard]] const ErrorText& text() const noexcept { return text_; }
-  /// One line: "subject: cause (remedy)".
+  /// Return one line: "subject: cause (remedy)".
   [[nodiscard]] const char* what() const noexcept override { return what_.c_str(); }
 
  private:
@@ -48,31 +50,31 @@ class Error : public std::exception {
   std::string what_;
 };
 
-/// Report a fault that every rank of the communicator throws together, so the job can end in good order.
+/// Fault that every rank of the communicator throws together, so the job can end in good order.
 /// Throw it only where all ranks take the same branch; `mpi::agree` throws it after asking all of them.
 class AgreedError : public Error {
  public:
   using Error::Error;
   explicit AgreedError(const Error& error, std::optional<Rank> first_rank = {});
 
-  /// The lowest rank that found the fault; empty if all ranks found it alike.
+  /// Return the lowest rank that found the fault; empty if all ranks found the same fault.
   [[nodiscard]] std::optional<Rank> first_rank() const noexcept { return first_rank_; }
 
  private:
   std::optional<Rank> first_rank_;
 };
 
-/// Throw an Error of these parts.
+/// Throw an Error made of these parts.
 [[noreturn]] void refuse(ErrorCode code, std::string subject, std::string cause, std::string remedy = {});
-/// The same on all ranks alike: throw an AgreedError.
+/// Throw an AgreedError made of these parts; all ranks call it together.
 [[noreturn]] void refuse_together(ErrorCode code, std::string subject, std::string cause, std::string remedy = {});
-/// What to do about a file that contradicts itself.
+/// Remedy for a file that contradicts itself.
 inline constexpr const char* damaged_remedy = "the file is damaged or was written wrongly";
 
-/// Carry the outcome of a phase that may fail on some ranks only. Empty means success.
+/// Outcome of a phase that may fail on some ranks only. Empty means success.
 using Status = std::optional<Error>;
 
-/// Run a callable and turn any exception it throws into a Status; the phase ends instead of unwinding on.
+/// Run a callable and turn any exception it throws into a Status, so the exception does not unwind further.
 template <class Callable>
 Status capture(Callable&& phase);
 

@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Array that grows without copying: large ones move by remapping pages.
+
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -10,15 +12,15 @@
 namespace barrio {
 
 namespace detail {
-/// Memory that can grow: from malloc while it is small, and then pages of its own, which move without being copied.
-/// @return null if there is none, with the block as it was
+/// Resize a block from `old_bytes` to `new_bytes`. Small blocks come from malloc; large ones have pages of their own,
+/// which move without being copied. @return null if memory is exhausted; the block is unchanged then
 [[nodiscard]] void* resize_block(void* block, std::size_t old_bytes, std::size_t new_bytes) noexcept;
 void free_block(void* block, std::size_t n_bytes) noexcept;
 }  // namespace detail
 
-/// Hold items side by side, as many as will come. It grows by an eighth, and the memory of large arrays is moved by
-/// exchanging pages, where the system can, not by copying: so that there is never twice of it, and what has not been
-/// written takes no memory. Items are plain data, and those that are new are not initialised.
+/// Contiguous array of any number of items. It grows by an eighth. Where the system can, the memory of large arrays
+/// moves by remapping pages, not by copying, so it never exists twice. Memory that was never written takes no space.
+/// Items are plain data; new ones are not initialised.
 template <class T>
   requires std::is_trivially_copyable_v<T>
 class GrowingArray {
@@ -47,23 +49,23 @@ class GrowingArray {
   [[nodiscard]] std::span<const T> items() const noexcept { return {items_, size_}; }
   [[nodiscard]] std::span<T> items() noexcept { return {items_, size_}; }
 
-  /// Make room. @throws std::bad_alloc with the array as it was
+  /// Reserve room for `capacity` items. @throws std::bad_alloc with the array unchanged
   void reserve(std::size_t capacity) {
     if (capacity <= capacity_) return;
     if (capacity > PTRDIFF_MAX / sizeof(T)) throw std::bad_alloc();
     if (!change_capacity(capacity)) throw std::bad_alloc();
   }
-  /// Change the number of items; those that are new have any value.
+  /// Resize to `size` items; new ones are not initialised.
   void resize(std::size_t size) {
     if (size > capacity_) reserve(grown(size));
     size_ = size;
   }
   void push_back(const T& item) {
-    const T copy = item;  // which may lie in here
+    const T copy = item;  // the item may lie in this array
     if (size_ == capacity_) reserve(grown(size_ + 1));
     items_[size_++] = copy;
   }
-  /// Give back what is not used.
+  /// Release unused capacity.
   void shrink_to_fit() noexcept {
     if (size_ < capacity_) static_cast<void>(change_capacity(size_));
   }

@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Hash of 64-bit words, used by every checksum.
+
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -9,7 +11,7 @@
 
 namespace barrio {
 
-/// Scramble 64 bits: the output function of SplitMix64.
+/// Mix 64 bits: the output function of SplitMix64.
 /// Source: Steele, Lea, Flood 2014, "Fast splittable pseudorandom number generators".
 constexpr std::uint64_t mix64(std::uint64_t x) noexcept {
   x += 0x9e3779b97f4a7c15U;
@@ -18,9 +20,9 @@ constexpr std::uint64_t mix64(std::uint64_t x) noexcept {
   return x ^ (x >> 31U);
 }
 
-/// Hash a sequence of 64-bit words, "SplitMix64 fold": h = mix64(h ^ word), starting from a seed.
-/// This is the hash behind every `checksum()` of barrio: a checksum adds, modulo 2^64, the hash of
-/// (global id, canonical words) of each owned item, so it does not depend on order or rank count.
+/// Hash of a sequence of 64-bit words, "SplitMix64 fold": h = mix64(h ^ word), starting from a seed.
+/// This is the hash behind every `checksum()` of barrio. A checksum adds, modulo 2^64, the hash of (global id,
+/// canonical words) of each owned item, so it does not depend on order or rank count.
 class Hash64 {
  public:
   explicit constexpr Hash64(std::uint64_t seed = 0) noexcept : state_(mix64(seed)) {}
@@ -30,9 +32,9 @@ class Hash64 {
     return *this;
   }
   constexpr Hash64& add(std::int64_t word) noexcept { return add(static_cast<std::uint64_t>(word)); }
-  /// Adds the bit pattern, with -0.0 taken as +0.0.
+  /// Add the bit pattern, with -0.0 taken as +0.0.
   constexpr Hash64& add(double number) noexcept { return add(std::bit_cast<std::uint64_t>(number + 0.0)); }
-  /// Adds the length, then the characters.
+  /// Add the length, then the characters.
   constexpr Hash64& add_text(std::string_view text) noexcept {
     add(std::int64_t{std::ssize(text)});
     for (const char letter : text) add(std::int64_t{letter});

@@ -1,28 +1,30 @@
 #pragma once
 
+/// @file Strong types for ranks, local ids and global ids.
+
 #include <compare>
 #include <cstddef>
 #include <cstdint>
 
 namespace barrio {
 
-/// A process number in a communicator, 0-based, as MPI counts.
+/// Process number in a communicator, 0-based, as in MPI.
 using Rank = int;
 
-/// Number an entity by its place in the arrays of one rank, 0-based. Never leaves that rank.
+/// Index of an entity in the arrays of one rank, 0-based. It never leaves that rank.
 enum class LocalId : std::int32_t {};
 
-/// Number an entity in the whole distributed object, 0-based. The same on every rank.
+/// Number of an entity in the whole distributed object, 0-based. The same on every rank.
 enum class GlobalId : std::int64_t {};
 
 inline constexpr LocalId no_local_id{-1};
 inline constexpr GlobalId no_global_id{-1};
 
-/// Turn an id into a subscript. @pre the id is not negative
+/// Convert an id to a subscript. @pre the id is not negative
 constexpr std::size_t index(LocalId id) noexcept { return static_cast<std::size_t>(id); }
 constexpr std::size_t index(GlobalId id) noexcept { return static_cast<std::size_t>(id); }
 
-/// Turn a subscript into an id.
+/// Convert a subscript to an id.
 constexpr LocalId local_id(std::size_t i) noexcept { return LocalId{static_cast<std::int32_t>(i)}; }
 constexpr GlobalId global_id(std::size_t i) noexcept { return GlobalId{static_cast<std::int64_t>(i)}; }
 

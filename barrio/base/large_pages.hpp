@@ -1,14 +1,16 @@
 #pragma once
 
+/// @file Ask the system for large pages under big arrays.
+
 #include <cstddef>
 
 namespace barrio {
 
-/// What the system's large pages have, where it has them.
+/// Size of the system's large pages, where it has them.
 inline constexpr std::size_t large_page_bytes = std::size_t{2} << 20U;
 
-/// Ask for large pages under memory that begins and ends with one: data of many megabytes that is visited here and
-/// there then needs few entries of the processor's table of pages. Local; a hint, nothing where the system has none.
+/// Ask for large pages under memory whose start and end are aligned to them. Large data with scattered access then
+/// needs few TLB entries. Local; a hint, which does nothing where the system has no large pages.
 void prefer_large_pages(void* begin, std::size_t n_bytes) noexcept;
 
 }  // namespace barrio

@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Reader of small text files whose errors name file and line.
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -7,20 +9,20 @@
 
 namespace barrio {
 
-/// Read a small text file line by line and word by word, and name file and line in every complaint. Local.
+/// Reader of a small text file, line by line and word by word, whose errors name file and line. Local.
 class LineReader {
  public:
   /// Read the whole file. @throws Error{failed} if it cannot be read
   explicit LineReader(std::string path);
 
-  /// Go to the next line. @return false at the end of the file; `line_number()` stays at the last line then
+  /// Read the next line. @return false at the end of the file; `line_number()` stays at the last line then
   bool next_line();
   [[nodiscard]] std::string_view line() const noexcept { return line_; }
   [[nodiscard]] int line_number() const noexcept { return line_number_; }
-  /// The words of this line, separated by blanks and tabs. They live as long as the reader.
+  /// Return the words of this line, separated by blanks and tabs. They live as long as the reader.
   [[nodiscard]] std::vector<std::string_view> words() const;
 
-  /// Take the next word of the file, over line ends. @return an empty word at the end of the file
+  /// Take the next word of the file, across line ends. @return an empty word at the end of the file
   std::string_view next_word();
 
   /// Read a word as a whole number in [least, most]. @throws Error{bad_input} naming file, line and `what`
@@ -32,7 +34,7 @@ class LineReader {
   /// Read a word as a finite number. @throws Error{bad_input} naming file, line and `what`
   [[nodiscard]] double real(std::string_view word, std::string_view what) const;
 
-  /// Complain about this line. @throws Error{bad_input} with subject "path:line"
+  /// Throw an error about this line. @throws Error{bad_input} with subject "path:line"
   [[noreturn]] void fail(std::string cause, std::string remedy = {}) const;
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
@@ -42,8 +44,8 @@ class LineReader {
   std::string path_;
   std::string text_;
   std::string_view line_;
-  std::size_t next_ = 0;      // where the next line begins
-  std::size_t word_end_ = 0;  // how much of this line next_word() has used
+  std::size_t next_ = 0;      // start of the next line
+  std::size_t word_end_ = 0;  // end of the part of this line that next_word() has used
   int line_number_ = 0;
 };
 

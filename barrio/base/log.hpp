@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Log lines on stderr, from rank 0 or with the rank in front.
+
 #include <memory>
 #include <string_view>
 
@@ -11,17 +13,17 @@ class logger;
 
 namespace barrio {
 
-/// Write log lines to stderr. Local. Info and notices come from rank 0 only, warnings and errors from any rank,
-/// those of ranks above 0 with `[rank r/n]` in front. The level is read from BARRIO_LOG
-/// (debug, info, warning, error, off; default info).
+/// Log lines on stderr. Local. Info and notices come from rank 0 only. Warnings and errors come from any rank; those of
+/// ranks above 0 have `[rank r/n]` in front. The level is read from BARRIO_LOG (debug, info, warning, error, off;
+/// default info).
 class Log {
  public:
   explicit Log(Rank rank = 0, int size = 1);
 
   void debug(std::string_view text);
-  /// Say something of the normal course. Rank 0 only.
+  /// Log an event of the normal course. Rank 0 only.
   void info(std::string_view text);
-  /// Say something the user may not expect but that is handled. Rank 0 only.
+  /// Log an event that the user may not expect but that is handled. Rank 0 only.
   void notice(std::string_view text);
   void warning(std::string_view text);
   void error(std::string_view text);

@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Progress bar on stderr for long work.
+
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
@@ -12,30 +14,31 @@
 
 namespace barrio {
 
-/// A part of long work: its region in the trace, and how much of the whole it takes as a rule.
+/// Part of long work: its region in the trace, and its usual share of the whole.
 struct WorkStep {
   const char* region;
   double share;
 };
 
-/// Show on stderr how far long work has come, while it lives. Local. It draws only if told to speak (rank 0), if stderr
-/// is a terminal or BARRIO_PROGRESS is 1, and once the work has taken longer than half a second; a thread of its own
-/// draws ten times a second. Where it does not draw it has no thread and costs nothing. One at a time.
+/// Progress bar on stderr, shown while this object lives. Local. It draws only if `speaks` is true (rank 0), if stderr
+/// is a terminal or BARRIO_PROGRESS is 1, and once the work has taken longer than half a second. A thread of its own
+/// draws ten times a second. Without drawing there is no thread and no cost. One at a time.
 class Progress {
  public:
   Progress(std::string title, bool speaks);
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
-  /// Erases the bar.
+  /// Erase the bar.
   ~Progress();
 
-  /// Count: so many units of the next piece of work. 0: how many is not known.
+  /// Begin the next piece of work, of `n_units` units. 0: unknown.
   void begin(const std::string& title, std::int64_t n_units);
-  /// Say that `done` of the units are done. Any thread, of any number of them.
+  /// Record that `done` units are complete. Any number of threads may call it.
   void update(std::int64_t done) noexcept { n_done_.store(done, std::memory_order_relaxed); }
-  /// Expect the work to take so long.
+  /// Expect the work to take this long.
   void expect(double seconds);
-  /// Take the steps from the regions that a trace is in, in their order, and name the region. Both outlive this.
+  /// Follow the regions of a trace: they give the current step and its name. `steps` are in their order. Both outlive
+  /// this.
   void follow(const Trace& trace, std::span<const WorkStep> steps);
 
   /// Write the bar as text of a fixed width: "title [====    ] 50 %  3.0 s left".
@@ -43,9 +46,9 @@ class Progress {
   /// Write a bar of steps: "load [====    ] 50 %  mesh.ghosts, 3.0 s".
   static std::string render_step(const std::string& title, double part, const char* region, double elapsed_seconds);
 
-  /// Whether stderr may show a bar: a terminal, or what BARRIO_PROGRESS says of it (1 or 0).
+  /// Tell whether stderr may show a bar: BARRIO_PROGRESS decides (1 or 0), else whether stderr is a terminal.
   static bool is_shown();
-  /// Take away what is drawn, for a line of text that follows; the bar comes again. Any thread.
+  /// Erase the bar to make way for a line of text; it is drawn again later. Any thread.
   static void make_way();
 
  private:
@@ -60,7 +63,7 @@ class Progress {
   double expected_seconds_ = 0.0;
   const Trace* trace_ = nullptr;
   std::span<const WorkStep> steps_;
-  double part_ = 0.0;  // of the steps, in the regions seen so far
+  double part_ = 0.0;  // completed share of the steps, from the regions seen so far
   std::mutex mutex_;
   std::condition_variable ended_;
   bool is_ended_ = false;

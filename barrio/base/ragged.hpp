@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Rows of different lengths in one array (CSR).
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -10,14 +12,13 @@
 
 namespace barrio {
 
-/// Rows of different lengths, one after the other in one array.
-/// @tparam Offset  32 bits where there are fewer items
+/// Rows of different lengths, concatenated in one array.
 template <class T, class Offset = std::size_t>
 class Ragged {
  public:
   Ragged() = default;
 
-  /// Group items by their row; those of one row keep their order. Cost: O(rows + items), two visits.
+  /// Sort items into their rows, stably. Cost: O(rows + items), two visits.
   /// @param visit_all  called twice as visit_all(put), to call put(row, item) for every item in the same order
   template <class VisitAll>
   static Ragged grouped(std::size_t n_rows, VisitAll&& visit_all) {
@@ -39,15 +40,15 @@ class Ragged {
     return std::span<T>(items_).subspan(offsets_[row], offsets_[row + 1] - offsets_[row]);
   }
   std::span<const T> operator[](std::size_t row) const&& = delete;
-  /// Add a row behind the last.
+  /// Add a row after the last.
   void add(std::span<const T> row) {
     items_.insert(items_.end(), row.begin(), row.end());
     offsets_.push_back(static_cast<Offset>(items_.size()));
   }
-  /// All rows, one after the other.
+  /// Return the items of all rows, concatenated.
   [[nodiscard]] const std::vector<T>& items() const& noexcept { return items_; }
   const std::vector<T>& items() const&& = delete;
-  /// The same; the rows are gone.
+  /// Take the items of all rows, concatenated; the rows are lost.
   [[nodiscard]] std::vector<T> take_items() && noexcept { return std::move(items_); }
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept {
     return barrio::memory_bytes(offsets_) + barrio::memory_bytes(items_);

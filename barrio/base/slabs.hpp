@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Even distribution of rows over ranks in closed form.
+
 #include <cstddef>
 #include <cstdint>
 
@@ -7,24 +9,24 @@
 
 namespace barrio {
 
-/// Cut rows 0..n_rows into one contiguous slab per rank, as even as can be: rank r has
-/// [n_rows * r / n_ranks, n_rows * (r + 1) / n_ranks). Everything is closed form; nothing is stored per rank.
+/// Division of rows 0..n_rows into one contiguous slab per rank, as even as possible: rank r has [n_rows * r / n_ranks,
+/// n_rows * (r + 1) / n_ranks). Everything is closed form; nothing is stored per rank.
 struct Slabs {
   std::int64_t n_rows = 0;
   int n_ranks = 1;
 
-  /// First row of a rank; `first(n_ranks)` is the end.
+  /// Return the first row of a rank; `first(n_ranks)` is the end.
   [[nodiscard]] constexpr std::int64_t first(Rank rank) const noexcept {
-    // (n * r) may pass 2^63 for large meshes on many ranks, so quotient and remainder go apart.
+    // n * r may exceed 2^63 for large meshes on many ranks, so quotient and remainder are multiplied apart.
     const std::int64_t quotient = n_rows / n_ranks;
     const std::int64_t remainder = n_rows % n_ranks;
     return quotient * rank + remainder * rank / n_ranks;
   }
   [[nodiscard]] constexpr std::size_t size(Rank rank) const noexcept { return first(rank + 1) - first(rank); }
-  /// The rank whose slab holds a row. @pre 0 <= row < n_rows
+  /// Find the rank whose slab holds a row. @pre 0 <= row < n_rows
   [[nodiscard]] constexpr Rank rank_of(std::int64_t row) const noexcept {
-    // Row i of n lies in slab floor(((i + 1) P - 1) / n) in exact arithmetic; the guess in doubles is off by a step at
-    // most where it rounds.
+    // Row i of n lies in slab floor(((i + 1) P - 1) / n) in exact arithmetic; rounding puts the guess off by at most
+    // one.
     auto guess = static_cast<Rank>((static_cast<double>(row) + 1.0) * n_ranks / static_cast<double>(n_rows));
     if (guess >= n_ranks) guess = n_ranks - 1;
     while (row < first(guess)) --guess;

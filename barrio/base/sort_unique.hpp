@@ -1,11 +1,13 @@
 #pragma once
 
+/// @file Sort a vector and remove duplicates.
+
 #include <algorithm>
 #include <vector>
 
 namespace barrio {
 
-/// Bring items in order and keep one of equal ones. Cost: a sort.
+/// Sort items and remove duplicates. Cost: a sort.
 template <class T>
 void sort_unique(std::vector<T>& items) {
   std::sort(items.begin(), items.end());

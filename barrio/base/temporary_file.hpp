@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Locked temporary file that takes its final name when complete.
+
 #include <string>
 #include <utility>
 
@@ -7,23 +9,24 @@
 
 namespace barrio {
 
-/// The fault of a result that cannot be written to its place.
+/// Make the error for a result that cannot be written to its path.
 Error cannot_write(const std::string& path, const std::string& reason);
 
 /// The file `PATH.part`, in which a result is written until it is complete and takes the name PATH. Move-only.
 ///
-/// It is locked as long as its writer lives, so that a file left by a job that was killed is told from that of a live
-/// one: the former is replaced by a new one (not emptied: processes of the killed job may still write to it), the
-/// latter refused. Where the file system has no locks, which some parallel ones are mounted without, every such file is
-/// taken for a left one; then the job that loses its file to another one fails when it would give it its name.
+/// Its writer holds a lock on it, which tells a file left by a killed job from that of a live job. A leftover is
+/// replaced by a new file (not truncated: processes of the killed job may still write to it); the file of a live job is
+/// refused. Some parallel file systems are mounted without locks. There every such file counts as a leftover, and a job
+/// that lost its file to another one fails when it completes.
 class TemporaryFile {
  public:
-  /// Who may write a result at one time: one job; or several, each process into a file of its own (`PATH.part4711`), of
-  /// which the last to complete wins.
+  /// Number of jobs that may write a result at one time: one; or several, each process to its own file
+  /// (`PATH.part4711`), of which the last to complete wins.
   enum class Writers { one, several };
 
   TemporaryFile() = default;
-  /// Local. @throws Error{failed} naming the path if it cannot be made, or another job writes to it
+  /// Make and lock the file. Local. @throws Error{failed} naming the path if it cannot be made, or another job writes
+  /// to it
   explicit TemporaryFile(const std::string& path, Writers writers = Writers::one);
   TemporaryFile(TemporaryFile&& other) noexcept
       : path_(std::move(other.path_)), name_(std::move(other.name_)), file_(std::exchange(other.file_, -1)) {}
@@ -33,17 +36,18 @@ class TemporaryFile {
     std::swap(file_, other.file_);
     return *this;
   }
-  /// Removes the file, unless it has its name.
+  /// Remove the file, unless it is complete.
   ~TemporaryFile() { remove(); }
 
-  /// What the file of one writer is called.
+  /// Return the name of the file of a single writer.
   static std::string name_for(const std::string& path) { return path + ".part"; }
   [[nodiscard]] const std::string& name() const& noexcept { return name_; }
-  /// A descriptor of its own to write with, which the caller closes; some file systems say only then that they could
-  /// not write. @return -1, with errno, if there is none
+  /// Duplicate the descriptor for writing; the caller closes it and checks the result: some file systems report a
+  /// failed write only then. @return -1, with errno, on failure
   [[nodiscard]] int descriptor() const noexcept;
 
-  /// Give the file its name. Local. @return 0, or the system's error number; ESTALE if another job took its place
+  /// Complete the file: rename it to PATH. Local. @return 0, or the system's error number; ESTALE if another job
+  /// replaced it
   [[nodiscard]] int complete() noexcept;
   void remove() noexcept;
 

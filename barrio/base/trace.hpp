@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Named regions of a program and the time that each takes.
+
 #include <atomic>
 #include <cstdint>
 #include <deque>
@@ -10,25 +12,26 @@
 
 namespace barrio {
 
-/// Name a region of the program once, as a constant: `constexpr RegionName resolve{"mesh.resolve"};`
+/// Name of a region of the program, defined once as a constant: `constexpr RegionName resolve{"mesh.resolve"};`
 /// The text must outlive every Trace: use string literals.
 struct RegionName {
   const char* text;
 };
 
-/// What one rank spent in one region.
+/// Time and number of entries of one region, on one rank.
 struct RegionTotal {
   std::string name;
   std::uint64_t count = 0;
-  double seconds = 0.0;  ///< inclusive: time in inner regions counts too
+  double seconds = 0.0;  ///< inclusive of inner regions
 };
 
-/// Record where one rank spends its time. Local; not thread-safe but for `current`: one Trace belongs to one thread.
-/// `off` costs two stores per scope; `totals` two clock reads; `events` also keeps each scope for a time line.
+/// Record of the time that one rank spends in each region. Local. A Trace belongs to one thread; only `current` is
+/// thread-safe.
+/// `off` costs two stores per scope; `totals` two clock reads; `events` also keeps each scope for a timeline.
 class Trace {
  public:
   enum class Mode { off, totals, events };
-  /// Seconds from any fixed start; monotonic.
+  /// Seconds since an arbitrary fixed start; monotonic.
   using Clock = double (*)();
 
   explicit Trace(Mode mode = Mode::off, Clock clock = &steady_seconds) noexcept : mode_(mode), clock_(clock) {}
@@ -43,7 +46,7 @@ class Trace {
   void set_mode(Mode mode) noexcept { mode_ = mode; }
   [[nodiscard]] double now() const { return clock_(); }
 
-  /// Totals in the order the regions were first entered.
+  /// Return the totals in the order the regions were first entered.
   [[nodiscard]] std::vector<RegionTotal> totals() const;
   [[nodiscard]] const std::deque<Event>& events() const& noexcept { return events_; }
   const std::deque<Event>& events() const&& = delete;
@@ -51,7 +54,7 @@ class Trace {
   /// Add time that was measured elsewhere.
   void add(RegionName name, double begin_seconds, double end_seconds);
 
-  /// The innermost region that is open, whatever the mode; null outside of all. Any thread may ask.
+  /// Return the innermost open region, in every mode; null outside of all. Any thread may ask.
   [[nodiscard]] const char* current() const noexcept { return current_.load(std::memory_order_relaxed); }
 
   static double steady_seconds();
@@ -72,7 +75,7 @@ class Trace {
   std::atomic<const char*> current_{nullptr};
 };
 
-/// Time the enclosing block under a name. Local. Source of every `time per phase` barrio prints.
+/// Timer of the enclosing block under a name. Local. All phase times that barrio prints come from it.
 class Region {
  public:
   Region(Trace& trace, RegionName name) : trace_(trace), outer_(trace.current()) {

@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Audit: check any triangulation against its graph, with code of its own.
+
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -13,34 +15,35 @@
 
 namespace barrio::delaunay {
 
-/// Triangles as they stand in a file.
+/// Triangles and edges on segments, as a file lists them.
 struct AuditedMesh {
   std::vector<Point> points = {};
-  std::vector<std::array<std::int64_t, 3>> triangles = {};  ///< rows of points
-  std::vector<std::array<std::int64_t, 2>> edges = {};      ///< those that are said to lie on segments
+  std::vector<std::array<std::int64_t, 3>> triangles = {};  ///< rows of `points`
+  std::vector<std::array<std::int64_t, 2>> edges = {};      ///< edges listed as lying on segments
 };
 
-/// Read the triangles and edges of a .h5m file, whoever wrote it, or of STEM.ele with STEM.node and STEM.poly. Local.
-/// @throws Error{failed}, {bad_input}: cells other than triangles and edges, points out of the plane
+/// Read the triangles and edges of a .h5m file from any writer, or of STEM.ele with STEM.node and STEM.poly. Local.
+/// @throws Error{failed} if a file cannot be read; {bad_input} for malformed files, for cells other than triangles and
+/// edges, and for points outside the plane z = 0
 [[nodiscard]] AuditedMesh read_audited(const std::string& path);
 
-/// The same of a triangulation in memory.
+/// Copy the triangles and edges on segments of a triangulation in memory. Local.
 [[nodiscard]] AuditedMesh audited(const Triangulation& mesh);
 
 struct AuditOptions {
-  double min_angle = 0.0;     ///< degrees; triangles below it are faults but where segments meet in small angles
+  double min_angle = 0.0;     ///< degrees; smaller angles are faults, except where segments meet in small angles
   double max_area = 0.0;      ///< 0: no bound
-  bool keeps_regions = true;  ///< whether bounds of regions count
+  bool keeps_regions = true;  ///< whether area bounds of regions count
   std::function<double(const Point&)> area_at = {};  ///< as RefineOptions::area_at
-  bool is_delaunay = true;                           ///< whether triangles have to be constrained Delaunay
+  bool is_delaunay = true;                           ///< whether triangles must be constrained Delaunay
 };
 
-/// What an audit has found.
+/// Result of an audit.
 struct Audit {
   struct Check {
     std::string name;  ///< "orientation", "conformity", "points", "segments", "boundary", "delaunay", "area", ...
     bool is_met = true;
-    std::string text = {};  ///< what was measured, or the first fault with its place
+    std::string text = {};  ///< measured values, or the first fault with its position
   };
   std::vector<Check> checks;
   std::int64_t n_points = 0;
@@ -48,18 +51,18 @@ struct Audit {
   std::int64_t n_exact = 0;  ///< signs that needed exact arithmetic
   double min_angle = 0.0;    ///< degrees
   double area = 0.0;
-  double largest_area = 0.0;  ///< of a triangle
-  double yardstick =
-      0.0;  ///< triangles by the sum of area over bound: about 1.55 where all are as large as they may be
+  double max_area = 0.0;  ///< of a triangle
+  /// Number of triangles over the sum of their area / bound: about 1.55 where area bounds alone set the sizes.
+  double yardstick = 0.0;
 
   [[nodiscard]] bool passes() const noexcept;
 };
 
-/// Check a triangulation of a graph, believing nothing: triangles are counterclockwise and meet along whole edges; all
-/// points and segments are there, and nothing ends but at segments; it is constrained Delaunay; the area is that of the
-/// graph; components, loops, vertices, edges and triangles fit Euler's formula; holes and regions are where they are
-/// wanted; angles and areas are in their bounds. It shares no code with the triangulation: edges are found by sorting,
-/// signs by long doubles and GMP's fractions. Local. Cost: O(n log n), about 100 bytes a triangle
+/// Check a triangulation of a graph without trusting it. Triangles are counterclockwise and meet along whole edges. All
+/// points and segments are there, and the mesh ends only at segments. It is constrained Delaunay. Its area is that of
+/// the graph; parts, loops, vertices, edges and triangles satisfy Euler's formula; holes and regions are where the
+/// graph has them; angles and areas are within their bounds. The checks share no code with the kernel: they find edges
+/// by sorting, and signs by long doubles and GMP's fractions. Local. Cost: O(n log n), about 100 bytes a triangle
 [[nodiscard]] Audit audit(const AuditedMesh& mesh, const PlanarGraph& graph, const AuditOptions& options = {});
 
 [[nodiscard]] Json to_json(const Audit& audit);

@@ -1,5 +1,8 @@
 #pragma once
 
+/// @file Triangle's files: read .poly and .node; write .poly, .node and .ele.
+
+#include <cstdint>
 #include <string>
 
 #include "barrio/delaunay/planar_graph.hpp"
@@ -7,25 +10,24 @@
 
 namespace barrio::delaunay {
 
-/// What a .poly file holds, and what of it a graph has no place for.
+/// Contents of a .poly file.
 struct PolyFile {
   PlanarGraph graph;
-  std::int64_t first_number = 0;           ///< of points in the file: 0 or 1
-  std::vector<std::string> left_out = {};  ///< told to the user: "2 attributes of each point"
+  std::int64_t first_number = 0;  ///< number of the first point in the file: 0 or 1
 };
 
-/// Read a .poly file as Triangle has it: points (or none, then they are in the .node file beside it), segments, holes,
-/// and lines of regions: attribute and largest area. A .node file alone is points without segments. Local.
-/// @throws Error{failed} if a file cannot be read; {bad_input}, naming the line, for what is not understood
+/// Read a .poly file in Triangle's format: points (if it has none, those of the .node file beside it), segments, holes,
+/// and regions with attribute and max area. A .node file alone gives points without segments. Local.
+/// @throws Error{failed} if a file cannot be read; {bad_input}, naming the line, if one is malformed
 /// Source: Shewchuk 2005, "Triangle: .poly files"
 [[nodiscard]] PolyFile read_poly(const std::string& path);
 
 /// Write a .poly file. Local. @throws Error{failed}
 void write_poly(const PlanarGraph& graph, const std::string& path);
 
-/// Write triangles and vertices as Triangle does: STEM.node and STEM.ele, with numbers from 1, markers of boundary
-/// vertices, and attributes of regions; STEM.poly with the segments. Each file appears when it is complete. Local.
-/// @throws Error{failed}. Memory: a buffer
+/// Write vertices and triangles in Triangle's format: STEM.node and STEM.ele, with numbers from 1, markers of vertices
+/// and attributes of regions; STEM.poly with the segments. The files appear when all of them are complete. Local.
+/// @throws Error{failed}. Memory: 8 bytes a vertex, the edges on segments, and a buffer for each file
 void write_triangle_files(const Triangulation& mesh, const std::string& stem);
 
 }  // namespace barrio::delaunay

@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Edges of triangles that lie on segments, with their markers.
+
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -8,10 +10,10 @@
 
 namespace barrio::delaunay {
 
-/// An edge of triangles that lies on a segment of the input, or on a hull that was filled.
+/// An edge of triangles on a segment of the input, or on the boundary of a filled hull.
 struct SegmentEdge {
-  std::array<std::int32_t, 2> ends{};  ///< vertices; the triangles of a boundary edge lie to its left
-  std::int32_t triangle = 0;           ///< row of one that has it
+  std::array<std::int32_t, 2> ends{};  ///< vertices; the triangle of a boundary edge lies on its left
+  std::int32_t triangle = 0;           ///< row of a triangle that has it
   std::int32_t marker = 0;             ///< of the segment
   bool is_boundary = false;
 };

@@ -1,24 +1,27 @@
 #pragma once
 
+/// @file Sample graphs: circles, a pipe section, a square, a fractal island.
+
 #include <cstdint>
 
 #include "barrio/delaunay/planar_graph.hpp"
 
 namespace barrio::delaunay {
 
-// Graphs to try things with. Local.
+// Sample graphs for tests, benchmarks and examples. Local.
 
 /// Add n points on a circle, and the segments between them. @param n  >= 3
 void add_circle(PlanarGraph& graph, const Point& centre, double radius, int n, std::int32_t marker);
 
-/// The cross-section of a pipe that holds seven: a disc of radius 1, marker 1, with seven round holes, markers 2 to 8.
+/// Make the cross-section of a pipe with seven pipes in it: a disc of radius 1, marker 1, with seven round holes,
+/// markers 2 to 8.
 [[nodiscard]] PlanarGraph pipe_section(int n_outside, int n_of_hole);
 
-/// The unit square with n points a side, markers 1 to 4.
+/// Make the unit square with n points a side, markers 1 to 4.
 [[nodiscard]] PlanarGraph unit_square(int n);
 
-/// An island with a fractal coast, marker 1, which never crosses itself: each edge of a polygon gets a peak, and so
-/// again. @param n_points  at least so many: the next number 16 * 4^k. Source: von Koch 1904
+/// Make an island with a fractal coast, marker 1, that never crosses itself: each edge of a polygon gets a peak, and
+/// this is repeated. @param n_points  rounded up to the next 16 * 4^k. Source: von Koch 1904
 [[nodiscard]] PlanarGraph fractal_island(std::int64_t n_points, std::uint64_t seed);
 
 }  // namespace barrio::delaunay

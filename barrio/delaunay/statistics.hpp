@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Statistics of a triangulation: angles and areas.
+
 #include <array>
 #include <cstdint>
 
@@ -8,17 +10,17 @@
 
 namespace barrio::delaunay {
 
-/// What the triangles of a triangulation look like.
+/// Statistics of the angles and areas of triangles.
 struct ShapeStatistics {
-  /// How many have a smallest angle of so many whole degrees; the last are those of 60.
+  /// Number of triangles by their smallest angle in whole degrees, from 0 to 60.
   std::array<std::int64_t, 61> n_of_degree{};
   double min_angle = 0.0;  ///< degrees
-  double area = 0.0;       ///< of all together
+  double area = 0.0;       ///< sum over all triangles
   double min_area = 0.0;
-  double largest_area = 0.0;
+  double max_area = 0.0;
 };
 
-/// Local. Cost: a pass over all triangles, some 10 ns each
+/// Compute the statistics of a triangulation. Local. Cost: a pass over all triangles, some 10 ns each
 [[nodiscard]] ShapeStatistics shape_statistics(const Triangulation& mesh);
 
 [[nodiscard]] Json to_json(const ShapeStatistics& statistics);

@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file The triangulation as plain arrays: vertices, triangles, segments, regions, attributes.
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -14,16 +16,16 @@ namespace barrio::delaunay {
 
 using Point = geometry::Point2;
 
-/// A triangle and one of its edges: edge i lies across from corner i, and leads from corner i + 1 to corner i + 2.
+/// A triangle and one of its edges: edge i lies opposite corner i, and leads from corner i + 1 to corner i + 2.
 /// Four bytes: a triangulation has at most 2^30 - 1 triangles.
 class Side {
  public:
   constexpr Side() = default;
   constexpr Side(std::int32_t triangle, std::uint32_t edge) noexcept
       : code_((static_cast<std::uint32_t>(triangle) << 2U) | edge) {}
-  [[nodiscard]] constexpr std::int32_t triangle() const noexcept { return static_cast<std::int32_t>(code_ >> 2U); }
+  [[nodiscard]] constexpr std::int32_t triangle() const noexcept { return code_ >> 2U; }
   [[nodiscard]] constexpr std::uint32_t edge() const noexcept { return code_ & 3U; }
-  /// Whether it is one: beyond the boundary there is none.
+  /// Tell whether there is an edge; beyond the boundary there is none.
   [[nodiscard]] constexpr explicit operator bool() const noexcept { return code_ != none; }
   friend constexpr bool operator==(Side, Side) noexcept = default;
 
@@ -32,37 +34,39 @@ class Side {
   std::uint32_t code_ = none;
 };
 
-/// The corner after, before another of a triangle.
+/// Return the corner after another one of a triangle, counterclockwise.
 constexpr std::uint32_t next_corner(std::uint32_t i) noexcept { return i == 2 ? 0 : i + 1; }
+/// Return the corner before another one of a triangle, counterclockwise.
 constexpr std::uint32_t previous_corner(std::uint32_t i) noexcept { return i == 0 ? 2 : i - 1; }
 
-/// A triangle, in half of a line of the cache.
+/// A triangle, in half a cache line.
 struct Triangle {
   static constexpr std::uint32_t region_bits = 24;
   static constexpr std::uint32_t region_mask = (1U << region_bits) - 1;
   static constexpr std::uint32_t queued = 1U << 27U;
   static constexpr std::uint32_t unused = 1U << 28U;
-  static constexpr std::uint32_t fresh = 1U << 29U;  // while a vertex is removed: made for it
+  static constexpr std::uint32_t fresh = 1U << 29U;  // made during the present removal of a vertex
   static constexpr std::uint32_t segment_bit(std::uint32_t edge) noexcept { return 1U << (region_bits + edge); }
 
   std::array<std::int32_t, 3> vertices;  ///< counterclockwise
   std::array<Side, 3> neighbours;        ///< across edge i; none at the boundary
-  std::int32_t next;                     ///< in the list that it is in, if it is in one
-  std::uint32_t state;                   ///< region, edges that are segments, and what lists it is in
+  std::int32_t next;                     ///< link of the list that it is in, if any
+  std::uint32_t state;                   ///< region, edges that are segments, and lists that it is in
 
   [[nodiscard]] std::uint32_t region() const noexcept { return state & region_mask; }
+  void set_region(std::uint32_t region) noexcept { state = (state & ~region_mask) | region; }
   [[nodiscard]] bool is_segment(std::uint32_t edge) const noexcept { return (state & segment_bit(edge)) != 0; }
   [[nodiscard]] bool is_used() const noexcept { return (state & unused) == 0; }
 };
 static_assert(sizeof(Triangle) == 32);
 
-/// Whether a vertex comes from the input, was put onto a segment, or into the middle of a triangle.
+/// Origin of a vertex: the input, a split segment, or the inside of a triangle. Or the row is unused.
 enum class VertexKind : std::uint8_t { input, on_segment, free, unused };
 
-/// No segment of the input.
+/// Number that stands for no segment of the input.
 inline constexpr std::uint32_t no_segment = 0x3fffffffU;
 
-/// Kind of a vertex, and the input segment that it lies in the middle of, if there is one.
+/// Kind of a vertex, and the input segment in whose interior it was added, if any.
 class VertexInfo {
  public:
   VertexInfo() = default;
@@ -75,91 +79,84 @@ class VertexInfo {
   std::uint32_t bits_;
 };
 
-/// A segment of the input: its ends, vertices of the triangulation, and the marker of the user.
+/// A segment of the input: its ends (vertices of the triangulation) and its marker.
 struct Segment {
   std::array<std::int32_t, 2> ends{};
   std::int32_t marker = 0;
 };
 
-/// A part of the plane between segments.
+/// Region: a part of the plane between segments.
 struct Region {
-  double attribute = 0.0;   ///< of the user
-  double max_area = 0.0;    ///< of its triangles; 0: no bound
-  std::int32_t number = 0;  ///< by which files know it
+  double attribute = 0.0;   ///< set by the user
+  double max_area = 0.0;    ///< bound of its triangles; 0: none
+  std::int32_t number = 0;  ///< its number in files
 };
 
-/// Numbers that vertices have besides coordinates: a depth, a temperature. They are linear between vertices.
+/// Values at vertices besides coordinates: a depth, a temperature. They are linear between vertices.
 struct Attribute {
   std::string name;
   int n_components = 1;
 };
-/// Components of all of them.
+/// Return the number of components of all attributes together.
 [[nodiscard]] constexpr std::size_t width_of(const std::vector<Attribute>& attributes) noexcept {
   std::size_t width = 0;
-  for (const Attribute& attribute : attributes) width += static_cast<std::size_t>(attribute.n_components);
+  for (const Attribute& attribute : attributes) width += attribute.n_components;
   return width;
 }
 
 /// Vertices and triangles of a constrained Delaunay triangulation: plain arrays, without pointers. Local.
 ///
-/// Rows that are not used are holes in the arrays, until `compact`. Vertices of the input come first.
+/// Unused rows remain as gaps in the arrays until `compact`. Vertices of the input come first.
 class Triangulation {
  public:
   GrowingArray<Point> points;
   GrowingArray<VertexInfo> infos;
   GrowingArray<Triangle> triangles;
-  std::vector<std::int32_t> input_numbers;  ///< of the first vertices: their places in the input
-  std::vector<std::int32_t> input_markers;  ///< of the user, of the same vertices; or empty
-  std::int32_t n_input_points = 0;          ///< in the input, also those that are no vertices
+  std::vector<std::int32_t> input_numbers;  ///< of the first vertices: their positions in the input
+  std::vector<std::int32_t> input_markers;  ///< set by the user, for the same vertices; or empty
+  std::int32_t n_input_points = 0;          ///< including those that are not vertices
   std::vector<Segment> segments;
-  std::int64_t n_repeated_segments = 0;  ///< pieces that were there already, whose markers are lost
+  std::int64_t n_repeated_segments = 0;  ///< pieces that coincide with earlier ones; their markers are lost
   std::vector<Region> regions;
   std::vector<Attribute> attributes;
   GrowingArray<double> attribute_values;    ///< shape (vertices, `attribute_width()`)
-  std::int32_t first_unused_triangle = -1;  ///< a list, by `next`
+  std::int32_t first_unused_triangle = -1;  ///< head of a list linked by `next`
   std::int32_t first_unused_vertex = -1;
   std::int64_t n_unused_triangles = 0;
   std::int64_t n_unused_vertices = 0;
 
-  [[nodiscard]] std::int64_t n_vertices() const noexcept {
-    return static_cast<std::int64_t>(points.size()) - n_unused_vertices;
-  }
-  [[nodiscard]] std::int64_t n_triangles() const noexcept {
-    return static_cast<std::int64_t>(triangles.size()) - n_unused_triangles;
-  }
-  [[nodiscard]] const Point& point(std::int32_t vertex) const noexcept {
-    return points[static_cast<std::size_t>(vertex)];
-  }
-  [[nodiscard]] VertexInfo info(std::int32_t vertex) const noexcept { return infos[static_cast<std::size_t>(vertex)]; }
-  [[nodiscard]] const Triangle& triangle(std::int32_t t) const noexcept {
-    return triangles[static_cast<std::size_t>(t)];
-  }
-  [[nodiscard]] Triangle& triangle(std::int32_t t) noexcept { return triangles[static_cast<std::size_t>(t)]; }
+  [[nodiscard]] std::int64_t n_vertices() const noexcept { return std::ssize(points) - n_unused_vertices; }
+  [[nodiscard]] std::int64_t n_triangles() const noexcept { return std::ssize(triangles) - n_unused_triangles; }
+  [[nodiscard]] const Point& point(std::int32_t vertex) const noexcept { return points[vertex]; }
+  [[nodiscard]] VertexInfo info(std::int32_t vertex) const noexcept { return infos[vertex]; }
+  [[nodiscard]] const Triangle& triangle(std::int32_t t) const noexcept { return triangles[t]; }
+  [[nodiscard]] Triangle& triangle(std::int32_t t) noexcept { return triangles[t]; }
   [[nodiscard]] double area(const Triangle& t) const noexcept {
     const Point& a = point(t.vertices[0]);
     const Point& b = point(t.vertices[1]);
     const Point& c = point(t.vertices[2]);
     return 0.5 * ((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]));
   }
-  /// Components of all attributes.
+  /// Return the number of components of all attributes.
   [[nodiscard]] std::size_t attribute_width() const noexcept { return width_of(attributes); }
-  /// Id by which ties are broken: the number in the input, or then of creation. It does not depend on the order of
-  /// insertion.
+  /// Return the id that breaks ties: the number in the input, or one from the row for an added vertex. Ids of the input
+  /// do not depend on the order of insertion.
   [[nodiscard]] GlobalId id(std::int32_t vertex) const noexcept {
-    const auto v = static_cast<std::size_t>(vertex);
+    const std::size_t v = vertex;
     return v < input_numbers.size() ? GlobalId{input_numbers[v]}
                                     : GlobalId{std::int64_t{vertex} + n_input_points - std::ssize(input_numbers)};
   }
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 };
 
-/// Bring what is used to the front of the arrays: triangles by their regions; vertices of the input in its order, then
-/// those that were added, without those that no triangle has. Local. @return the number of points of the input that
-/// were left out, since they lie outside Cost: a few passes; memory 4 bytes a vertex besides
+/// Move used rows to the front of the arrays: triangles by region; vertices of the input in their order, then added
+/// ones. Drop vertices without a triangle. Local.
+/// @return number of input points left out because they lie outside
+/// Cost: a few passes; memory 4 bytes a vertex, and a copy of the vertices of the input
 std::int64_t compact(Triangulation& mesh);
 
-/// Check what must hold: that neighbours are mutual and agree on vertices and segments, that triangles are
-/// counterclockwise, and that those on both sides of an edge that is no segment are Delaunay. Local.
+/// Check the invariants: neighbours are mutual and agree on vertices and segments; triangles are counterclockwise;
+/// triangles on both sides of an edge that is not a segment are Delaunay. Local.
 /// @throws Error{internal} naming the triangle. Cost: exact signs of all edges
 void validate(const Triangulation& mesh);
 

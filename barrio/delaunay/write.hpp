@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Write a triangulation as .h5m or VTKHDF.
+
 #include <string>
 
 #include "barrio/delaunay/triangulation.hpp"
@@ -7,13 +9,15 @@
 
 namespace barrio::delaunay {
 
-/// Write a triangulation: triangles, edges on segments, and as sets the markers of segments (NEUMANN_SET) and regions
-/// (MATERIAL_SET, by their numbers, with their attribute in the tag REGION_ATTRIBUTE). Collective.
-/// @param mesh  of rank 0, compact; what others give is not looked at
-/// @throws AgreedError{failed} if the place cannot be written. Memory: a buffer, and the edges on segments
+/// Write a triangulation as .h5m: triangles, edges on segments, and attributes of vertices. Sets hold the markers of
+/// segments (NEUMANN_SET) and the regions (MATERIAL_SET, by number, with the attribute in the tag REGION_ATTRIBUTE).
+/// Collective.
+/// @param mesh  compact, on rank 0; ignored on other ranks
+/// @throws AgreedError{failed} if the file cannot be written. Memory: a buffer, and the edges on segments
 void write_h5m(mpi::Context& context, const Triangulation& mesh, const std::string& path);
 
-/// The same for ParaView: triangles, with their region and its attribute, and edges with their marker. As write_h5m.
+/// Write a triangulation as VTKHDF for ParaView: triangles with their region and its attribute, edges with their
+/// marker, attributes of vertices. As write_h5m, but memory: 2^20 triangles, and 4 bytes a vertex.
 void write_vtkhdf(mpi::Context& context, const Triangulation& mesh, const std::string& path);
 
 }  // namespace barrio::delaunay

@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Ask other ranks for values: requests to any rank, answers back in order.
+
 #include <cstddef>
 #include <ranges>
 #include <span>
@@ -12,14 +14,15 @@
 
 namespace barrio::exchange {
 
-/// Send requests to ranks and get the answers; each rank answers all requests that came together. Collective.
-/// @param[in] to  the destination of each request: any rank, this one too, in any order
+/// Send requests to ranks and return their answers. Each rank answers all requests that it received in one call.
+/// Collective.
+/// @param[in] to  the destination of each request: any rank including this one, in any order
 /// @param[in] requests  a vector or span, as many as `to`
-/// @param answer_all  std::vector<Answer>(const Parcels<Request>&): one answer for each request that came, in the order
+/// @param answer_all  std::vector<Answer>(const Parcels<Request>&): one answer for each received request, in the order
 /// of its items: by ascending asking rank, then in the order in which that rank asked. It may be collective
 /// @param by  the same on all ranks; answers take the same route as requests
 /// @return the answer to requests[i] at i. @throws Error{usage} as `route`
-/// Cost: two routes; memory O(requests + requests that came)
+/// Cost: two routes; memory O(requests sent + requests received)
 template <std::ranges::contiguous_range Requests, class AnswerAll>
 [[nodiscard]] auto ask_together(mpi::Context& context, std::span<const Rank> to, const Requests& requests,
                                 AnswerAll&& answer_all, Route by = Route::crystal) {
@@ -39,7 +42,7 @@ template <std::ranges::contiguous_range Requests, class AnswerAll>
   return result;
 }
 
-/// As ask_together, but each request is answered by itself. @param answer  Answer(const Request&), local
+/// Ask as `ask_together`, but answer each request by itself. @param answer  Answer(const Request&), local
 template <std::ranges::contiguous_range Requests, class AnswerOne>
 [[nodiscard]] auto ask(mpi::Context& context, std::span<const Rank> to, const Requests& requests, AnswerOne&& answer,
                        Route by = Route::crystal) {

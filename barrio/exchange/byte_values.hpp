@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Values of varying length, or absent, packed into a message and read in place.
+
 #include <fmt/format.h>
 
 #include <cstddef>
@@ -13,19 +15,20 @@
 
 namespace barrio::exchange {
 
-/// Collect values for a message, each of any number of bytes or absent: lengths first, then all bytes. While all have
-/// one length, it is stored once. Local.
+/// Values for a message, each of any number of bytes or absent: lengths first, then all bytes. A length common to all
+/// is stored once. Local.
 class ByteValues {
  public:
-  /// @throws Error{failed} for a value of 2 GiB or more
+  /// Add a value. @throws Error{failed} for 2 GiB or more
   void add(std::span<const std::byte> value) {
     if (value.size() > std::numeric_limits<std::int32_t>::max())
-      throw Error(ErrorCode::failed, {.subject = "a value in a message",
-                                      .cause = fmt::format("has {} bytes, 2 GiB and more do not fit", value.size())});
+      throw Error(ErrorCode::failed,
+                  {.subject = "a value in a message",
+                   .cause = fmt::format("has {} bytes; it must be shorter than 2 GiB", value.size())});
     add_size(static_cast<std::int32_t>(value.size()));
     bytes_.insert(bytes_.end(), value.begin(), value.end());
   }
-  /// Note that the next entry has no value.
+  /// Add an entry without a value.
   void add_nothing() { add_size(nothing); }
   [[nodiscard]] std::size_t size() const noexcept { return n_; }
 
@@ -52,13 +55,13 @@ class ByteValues {
   }
 
   std::size_t n_ = 0;
-  std::int32_t size_ = nothing;      // of the first
+  std::int32_t size_ = nothing;      // of the first value
   std::vector<std::int32_t> sizes_;  // empty while all have one length
   std::vector<std::byte> bytes_;
 };
 
-/// Read the values in place, in any order: they live as long as the message. Local. Cost: O(n) if lengths vary, else
-/// O(1).
+/// View of the values in a message, read in place and in any order. It lives as long as the message. Local. Cost: O(n)
+/// if lengths vary, else O(1).
 class ByteValuesView {
  public:
   explicit ByteValuesView(MessageReader& message) {
@@ -76,11 +79,11 @@ class ByteValuesView {
     }
   }
   [[nodiscard]] std::size_t size() const noexcept { return n_; }
-  /// Whether the i-th entry has a value; a value may have no bytes.
+  /// Tell whether the i-th entry has a value; a value may have no bytes.
   [[nodiscard]] bool has(std::size_t i) const noexcept {
     return (size_ == ByteValues::varies ? sizes_[i] : size_) != ByteValues::nothing;
   }
-  /// The i-th value. @pre it has one
+  /// Return the i-th value. @pre it has one
   [[nodiscard]] std::span<const std::byte> operator[](std::size_t i) const noexcept {
     if (size_ != ByteValues::varies) {
       const std::size_t size = size_;

@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Combine values with the same global id over all ranks: sum, min, max or any operator.
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -16,7 +18,7 @@
 
 namespace barrio::exchange {
 
-/// Operations of `GatherScatter::apply`; anything that combines two values into a third is one.
+/// Operators of `GatherScatter::apply`; any function that combines two values into a third will do.
 struct Sum {
   template <class T>
   constexpr T operator()(const T& a, const T& b) const {
@@ -44,28 +46,28 @@ struct Max {
 
 struct GatherScatterOptions {
   GatherMethod method = GatherMethod::automatic;
-  /// `automatic` leaves `pairwise` out if more ranks than this share one id: its tables are quadratic in that number.
+  /// `automatic` does not try `pairwise` if more ranks than this share one id: its tables are quadratic in that number.
   std::uint64_t max_pairwise_ranks = 64;
 };
 
-/// Combine the values of all positions with the same id, over all ranks, and give each position the result: a
-/// persistent plan. The values of an id are combined in a fixed order: first the positions within each rank, then the
-/// ranks, both ascending. So all sharers hold the same bits, on every run and with every method. On another number of
+/// Persistent plan that combines the values of all positions with the same id, over all ranks, and gives each position
+/// the result. The values of an id are combined in a fixed order: first the positions within each rank, then the ranks,
+/// both ascending. All sharers therefore hold the same bits, on every run and with every method. On another number of
 /// ranks, integers, minima and maxima are the same; floating-point sums differ by rounding.
-/// Buffers are reused: once the largest row has been seen, only the router of `crystal` allocates. With `owner` and
-/// `crystal` a rank's memory is O(its ids, plus the sharers of those it combines); with `pairwise` O(the sharers of its
-/// ids). Source: Tautges et al. 2012, section III; Fischer, gslib, for timing the methods.
+/// Buffers are reused: after the largest row, only the router of `crystal` allocates. With `owner` and `crystal` a
+/// rank's memory is O(its ids, plus the sharers of those it combines); with `pairwise` O(the sharers of its ids).
+/// Source: Tautges et al. 2012, section III; Fischer, gslib, for timing the methods.
 class GatherScatter {
  public:
-  /// Collective. @param[in] ids  of the positions, in any order, with any repetition; values at negative ids stay
-  /// unchanged; borrowed during the call. Cost: O(n log n), two transfers and a reduction; `automatic` times each
-  /// method on dummy values and takes the one whose slowest rank was the fastest.
+  /// Plan the exchange. Collective. @param[in] ids  of the positions, in any order, with any repetition; values at
+  /// negative ids stay unchanged; borrowed during the call. Cost: O(n log n), two transfers and a reduction.
+  /// `automatic` times each method on dummy values and chooses the one whose slowest rank was fastest.
   GatherScatter(mpi::Context& context, std::span<const GlobalId> ids, GatherScatterOptions options = {});
   ~GatherScatter();
   GatherScatter(GatherScatter&&) noexcept;
   GatherScatter& operator=(GatherScatter&&) = delete;
 
-  /// begin() and end() in one. All ranks take part.
+  /// Call begin() and end(). All ranks take part.
   template <std::ranges::contiguous_range Values, class Combine>
   void apply(Values&& values, int n_components, Combine&& combine) {
     begin(values, n_components, combine);
@@ -73,7 +75,7 @@ class GatherScatter {
   }
 
   /// Send this rank's contribution to each id. Local (`crystal` sends in `end()`). Until `end()`, values with shared
-  /// ids may be read; what is written to them is lost.
+  /// ids may be read; values written to them are lost.
   /// @param values  a vector or span of shape (n_positions, n_components), contiguous by position
   /// @param combine  T(T, T), applied to each component; the same on all ranks
   /// @throws Error{usage} if the shape is wrong
@@ -82,26 +84,27 @@ class GatherScatter {
     begin_span(std::span(values), n_components, combine);
   }
   /// Wait for the others, combine and write the results. Blocks. The arguments are those of `begin()`.
-  /// @throws Error{usage} at the end, on the ranks that find it, if another rank gave values of another type or another
-  /// number of components; `values` are unchanged then. If a message is too long, MPICH itself ends the job
+  /// @throws Error{usage} at the end, on the ranks that find it, if another rank passed values of another type or
+  /// another number of components; `values` are unchanged then. If a message is too long, MPICH itself ends the job
   template <std::ranges::contiguous_range Values, class Combine>
   void end(Values&& values, int n_components, Combine&& combine) {
     end_span(std::span(values), n_components, combine);
   }
 
-  /// The method in use; never automatic.
+  /// Return the method in use; never automatic.
   [[nodiscard]] GatherMethod method() const noexcept;
   struct Timing {
     GatherMethod method;
     double seconds;  ///< of one exchange of a double per position, on the slowest rank
   };
-  /// What `automatic` has found out, the same on all ranks; empty if it had no choice.
+  /// Return the timings of `automatic`, the same on all ranks; empty if it had no choice.
   [[nodiscard]] std::span<const Timing> timings() const& noexcept { return timings_; }
   std::span<const Timing> timings() const&& = delete;
-  /// Other ranks that this one exchanges values with, ascending; with `crystal` the values go through other ranks.
+  /// Return the other ranks that this one exchanges values with, ascending; with `crystal` the values pass through
+  /// further ranks.
   [[nodiscard]] std::span<const Rank> neighbours() const& noexcept;
   std::span<const Rank> neighbours() const&& = delete;
-  /// Ids of this rank that have another position, here or elsewhere.
+  /// Count the ids of this rank that have another position, here or elsewhere.
   [[nodiscard]] std::size_t n_shared() const noexcept;
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 
@@ -133,7 +136,7 @@ void with_components(std::size_t n, F&& f) {
   }
 }
 
-/// Write the values of slots into the messages to all sharers. @param from  n values per slot, by the slots of `all`
+/// Pack the values of slots into the messages to all sharers. @param from  n values per slot, by the slots of `all`
 template <class T, class N>
 void pack_slots(GatherCore& core, const T* from, N n) {
   const GatherEdges& edges = core.plan().all;
@@ -162,7 +165,7 @@ void fold_pairs(GatherCore& core, T* to, N n, Combine& combine) {
   }
 }
 
-/// Combine what came with what this rank has, in the order of the fold. @param to  n values per slot of the fold
+/// Combine received values with those of this rank, in the order of the fold. @param to  n values per slot of the fold
 template <class T, class N, class Combine>
 void fold_contributions(GatherCore& core, const GatherFold& fold, T* to, N n, Combine& combine) {
   const auto contributions = core.contributions();
@@ -192,7 +195,7 @@ void fold_positions(const GatherPlan& plan, const T* values, T* partials, N n, C
   }
 }
 
-/// Give all positions of each slot its result.
+/// Copy the result of each slot to all its positions.
 template <class T, class N>
 void spread_results(const GatherPlan& plan, const T* results, T* values, N n) {
   for (std::size_t slot = 0; slot < plan.n_slots(); ++slot, results += n)

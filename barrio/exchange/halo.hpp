@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Ghost values of a field: copy them from their owners, or reduce them into their owners.
+
 #include <algorithm>
 #include <functional>
 #include <memory>
@@ -14,8 +16,8 @@
 
 namespace barrio::exchange {
 
-/// Which local values are copies, and of which owners; built once and shared by all fields of one numbering.
-/// Copies lie behind the owned values, grouped by owner; so a receive needs no unpacking.
+/// Plan of a halo: the local values that are copies of other ranks' values, and their owners. Built once and shared by
+/// all fields of one numbering. Copies follow the owned values, grouped by owner, so a receive needs no unpacking.
 struct HaloPlan {
   struct Incoming {
     Rank owner;
@@ -34,16 +36,16 @@ struct HaloPlan {
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 };
 
-/// Find out who sends what: each rank tells the owners of its copies which of them it holds. Collective.
+/// Plan a halo: each rank tells the owners of its copies which values it holds. Collective.
 /// @param[in] copies  global ids of the copies, grouped by owner in ascending order
 /// @param[in] owners  owner of each copy
 /// @param first_copy  local id of copies[0]; the others follow
-/// @param local_of  gives the local id of an owned value, or no_local_id if this rank does not know it
-/// @throws AgreedError{internal} if a rank asks for a value its supposed owner does not have
+/// @param local_of  returns the local id of an owned value, or no_local_id if this rank does not know it
+/// @throws AgreedError{internal} if a rank asks for a value that its supposed owner does not have
 HaloPlan plan_halo(mpi::Context& context, std::span<const GlobalId> copies, std::span<const Rank> owners,
                    LocalId first_copy, const std::function<LocalId(GlobalId)>& local_of);
 
-/// How an owner's value and those of its copies are combined.
+/// Operator that combines an owner's value with those of its copies.
 enum class Reduction {
   sum,
   min,
@@ -51,14 +53,14 @@ enum class Reduction {
   any,  ///< the first that is not 0: the owner's, else that of the lowest rank; else 0
 };
 
-/// Bring the copies of one field up to date with their owners, as often as wanted.
+/// Exchange that updates the copies of one field from their owners, as often as wanted.
 /// Neighbours only; one message per neighbour and direction; receives go straight into the field.
 template <mpi::Trivial T>
 class HaloExchange {
  public:
-  /// Local. The plan is shared; the values are borrowed as long as the exchange lives.
+  /// Make an exchange of one field. Local. The plan is shared; the values are borrowed as long as the exchange lives.
   /// @param values  shape (n_local, n_components), contiguous by entity
-  /// @param options  with an engine: all exchanges of one plan must name it, so that they keep their order
+  /// @param options  with an engine: all exchanges of one plan must name it, to keep their order
   /// @throws Error{usage} as RepeatedExchange
   HaloExchange(mpi::Context& context, std::shared_ptr<const HaloPlan> plan, std::span<T> values, int n_components,
                const RepeatedExchangeOptions& options = {})
@@ -68,7 +70,7 @@ class HaloExchange {
         n_components_(n_components),
         exchange_(context, outgoing(), incoming(), plan_->tags.first, options) {}
 
-  /// Send owned values and start to receive copies. Local. Until `end()` the owned values may be read and written, but
+  /// Send owned values and start receiving copies. Local. Until `end()` the owned values may be read and written, but
   /// the copies must not be touched.
   void begin() {
     exchange_.begin([this](std::size_t reader) {
@@ -80,18 +82,18 @@ class HaloExchange {
     });
   }
 
-  /// Make progress while the caller computes: call it after each row or block of work, say. Local; most calls cost a
-  /// few nanoseconds. @return whether there is nothing left for `end()` to wait for
+  /// Test the messages while the caller computes: call it after each row or block of work. Local; most calls cost a few
+  /// nanoseconds. @return whether `end()` has nothing left to wait for
   bool progress() { return exchange_.progress(); }
 
-  /// Wait until the copies are there and the send buffers free. Local, blocks.
+  /// Wait until the copies have arrived and the send buffers are free. Local, blocks.
   void end() {
     exchange_.end();
     n_exchanges_ += 1;
   }
 
   /// Reduce the values of copies into their owners': owned = combine(owned, copy), reader by reader in ascending order,
-  /// so the result does not depend on the order of arrival. The copies stay as they are. All ranks take part.
+  /// so the result does not depend on the order of arrival. The copies are unchanged. All ranks take part.
   template <class Combine>
   void reduce(Combine&& combine) {
     BARRIO_ASSERT(cheap, !exchange_.is_travelling() && "reduce() between begin() and end()");
@@ -121,8 +123,8 @@ class HaloExchange {
     }
   }
 
-  /// The same by name, as a finite element code does with contributions to interface vertices. Copies that no own cell
-  /// uses take part too: give them values that change nothing.
+  /// Reduce by a named operator, as a finite element code does with contributions to interface vertices. Copies that no
+  /// own cell uses take part too: give them neutral values.
   void reduce(Reduction reduction) {
     switch (reduction) {
       case Reduction::sum: return reduce([](T a, T b) { return static_cast<T>(a + b); });
@@ -132,13 +134,13 @@ class HaloExchange {
     }
   }
 
-  /// begin() and end() in one.
+  /// Call begin() and end().
   void exchange() {
     begin();
     end();
   }
 
-  /// What this rank has sent so far, one row per reader. Local.
+  /// List the data that this rank has sent so far, one row per reader. Local.
   [[nodiscard]] std::vector<TrafficRow> traffic() const {
     std::vector<TrafficRow> rows;
     for (std::size_t reader = 0; reader < plan_->readers.size(); ++reader) {
@@ -149,9 +151,9 @@ class HaloExchange {
     }
     return rows;
   }
-  /// Exchanges completed so far.
+  /// Count the exchanges completed so far.
   [[nodiscard]] std::uint64_t n_exchanges() const noexcept { return n_exchanges_; }
-  /// What the exchange has done, and by which strategy.
+  /// Return the statistics of the exchange, with its strategy.
   [[nodiscard]] const RepeatedExchangeStatistics& statistics() const& noexcept { return exchange_.statistics(); }
   [[nodiscard]] const HaloPlan& plan() const& noexcept { return *plan_; }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Write several arrays into one message and read them back in place.
+
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -10,7 +12,7 @@
 
 namespace barrio::exchange {
 
-/// Write arrays into one message, one after the other, each preceded by its length and padded to 8 bytes. Local.
+/// Message of arrays, one after the other, each preceded by its length and padded to 8 bytes. Local.
 /// Send its bytes in a `ByteRound`, in `Parcels<std::byte>`, or in any other way that keeps them aligned.
 class MessageWriter {
  public:
@@ -26,7 +28,7 @@ class MessageWriter {
     std::memcpy(&bytes_[at], &n, sizeof n);
     if (!items.empty()) std::memcpy(&bytes_[at + sizeof n], items.data(), items.size_bytes());
   }
-  /// Room for items that are written in place. @return valid until the next call
+  /// Reserve space for items that are written in place. @return valid until the next call
   template <mpi::Trivial T>
   std::span<T> put_room(std::size_t n_items) {
     const std::uint64_t n = n_items;
@@ -44,7 +46,7 @@ class MessageWriter {
   std::vector<std::byte> bytes_;
 };
 
-/// Read them back in the same order with the same types, in place: spans live as long as the message. Local.
+/// Reader of such a message: same order and types, in place. Spans live as long as the message. Local.
 /// @pre the message is aligned to 8 bytes
 class MessageReader {
  public:
@@ -58,7 +60,7 @@ class MessageReader {
     at_ += sizeof n + MessageWriter::padded(n * sizeof(T));
     return {first, n};
   }
-  /// Whether all was read.
+  /// Tell whether everything was read.
   [[nodiscard]] bool done() const noexcept { return at_ >= bytes_.size(); }
 
  private:

@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Collectives among neighbours: broadcast, scatter, gather, allgather, alltoall, reduce.
+
 #include <algorithm>
 #include <concepts>
 #include <cstddef>
@@ -15,15 +17,15 @@
 #include "barrio/exchange/neighborhood.hpp"
 #include "barrio/exchange/router.hpp"
 
-/// Collectives among neighbours. Each is one round of a Neighborhood and calls no collective of MPI. Ranks that are
-/// neighbours make the same calls of the same type in the same order, and wait for nobody else. Errors are thrown on
-/// the ranks that find them; one thrown after the round leaves the neighbourhood ready for the next.
+/// Collectives among neighbours. Each is one round of a Neighborhood and calls no MPI collective. Neighbours make the
+/// same calls of the same type in the same order, and wait for nobody else. Errors are thrown on the ranks that find
+/// them; an error thrown after the round leaves the neighbourhood ready for the next.
 ///
-/// A neighbourhood has no root that all ranks know, and any number of ranks may be roots of one call. In a broadcast or
-/// a scatter a root declares itself by giving what it sends. In a gather or a reduce each rank names the roots it sends
+/// A neighbourhood has no root that all ranks know; any number of ranks may be roots of one call. In a broadcast or a
+/// scatter a root declares itself by passing values to send. In a gather or a reduce each rank names the roots it sends
 /// to. Own values are not sent: only reductions include them, over the closed neighbourhood.
 ///
-/// | call                         | MPI                                  | goes to                                   |
+/// | call                         | MPI                                  | sent to                                   |
 /// |------------------------------|--------------------------------------|-------------------------------------------|
 /// | neighbor_broadcast           | Bcast from each root                 | all neighbours, one value                 |
 /// | neighbor_broadcastv          | the same; receivers learn the length | all neighbours, one list                  |
@@ -31,36 +33,36 @@
 /// | neighbor_gather              | Gather at each root                  | the roots that are neighbours, one value  |
 /// | neighbor_allgather           | Neighbor_allgather                   | all neighbours, one value                 |
 /// | neighbor_allgatherv          | Neighbor_allgatherv                  | all neighbours, one list                  |
-/// | neighbor_alltoall            | Neighbor_alltoall                    | each neighbour, as many values of its own |
+/// | neighbor_alltoall            | Neighbor_alltoall                    | each neighbour, n values of its own       |
 /// | neighbor_alltoallv           | Neighbor_alltoallv, Scatterv, Gatherv| any of the neighbours, a list of its own  |
 /// | neighbor_alltoallw           | Neighbor_alltoallw                   | each neighbour, bytes the caller packs    |
 /// | neighbor_reduce, _allreduce  | -                                    | the roots, or all neighbours              |
 ///
-/// Lengths travel with lists, so receivers need not state them. Results are in ascending order of neighbours, the same
-/// on every run.
-/// Cost: one message per neighbour and direction, as any round; a list in a message of its own has 8 bytes of header.
+/// Lengths are sent with lists, so receivers need not state them. Results are in ascending order of neighbours, the
+/// same on every run. Cost: one message per neighbour and direction, as in any round; a list in a message of its own
+/// has a header of 8 bytes.
 namespace barrio::exchange {
 
-/// A value that may travel in a round. A view would travel as its address, so views and pointers are refused.
+/// Value that a round may send. A view would be sent as its address, so views and pointers are refused.
 template <class T>
 concept Message = mpi::Trivial<T> && std::default_initializable<T> && alignof(T) <= 8 && !std::is_pointer_v<T> &&
                   !std::ranges::view<T>;
 
 namespace detail {
 
-/// Count what comes from each neighbour in a call in which all send equally many messages.
+/// Counter of the messages from each neighbour in a call in which all send the same number.
 class Tally {
  public:
   Tally(const Neighborhood& hood, RoundCall call, std::size_t n_each);
-  /// The place of the next message of a rank, with n_each per neighbour; nothing for one too many.
+  /// Return the place of the next message of a rank, with n_each per neighbour; empty for one too many.
   std::optional<std::size_t> next_place(Rank from);
-  /// Once the round is over. @throws Error{usage} naming the lowest rank that sent another number than was expected
+  /// Check the counts once the round is over. @throws Error{usage} naming the lowest rank with an unexpected number
   void check() const;
 
  private:
   RoundCall call_;
   std::size_t n_each_;
-  std::vector<Rank> neighbours_;  // a copy: the end of a round may bring new ones
+  std::vector<Rank> neighbours_;  // a copy: the end of a round may add neighbours
   std::vector<std::size_t> n_taken_;
   std::optional<Rank> stranger_;
 };
@@ -68,7 +70,7 @@ class Tally {
 void check_one_each(const Neighborhood& hood, RoundCall call, std::size_t n_given);
 void check_pieces(const Neighborhood& hood, RoundCall call, std::size_t n_given);
 void check_peers(const Neighborhood& hood, RoundCall call, std::span<const Rank> peers);
-/// @throws Error{usage} unless each sender comes once and no list ended within an item
+/// Check the lists. @throws Error{usage} unless each sender appears once and every list ends at an item
 void check_lists(RoundCall call, std::span<const Rank> ascending, std::optional<Rank> torn);
 
 /// Read a round in which every neighbour sends n_each values: those of neighbours()[i] from i * n_each on.
@@ -110,7 +112,7 @@ Parcels<T> take_lists(ByteRound& round, RoundCall call) {
   return lists;
 }
 
-/// End a round in which a root sends one value to a neighbour. @return them, by ascending rank
+/// End a round in which roots send one value to a neighbour. @return the values, by ascending rank
 template <Message T>
 std::vector<Received<T>> take_from_roots(Round<T>& round, RoundCall call) {
   round.close();
@@ -127,7 +129,8 @@ void put_list(ByteRound& round, Rank to, std::span<const T> list) {
   if (!list.empty()) std::memcpy(place.data(), list.data(), list.size_bytes());
 }
 
-/// Fold own values and those of the neighbours in ascending order of ranks. @param n_below  neighbours below this rank
+/// Combine own values and those of the neighbours in ascending order of ranks. @param n_below  neighbours below this
+/// rank
 template <Message T, class Combine>
 void fold(std::span<T> mine, const std::vector<T>& theirs, std::size_t n_below, Combine& combine) {
   const std::size_t n = mine.size();
@@ -147,7 +150,7 @@ void fold(std::span<T> mine, const std::vector<T>& theirs, std::size_t n_below, 
 [[nodiscard]] bool contains(std::span<const Rank> ranks, Rank rank) noexcept;
 [[nodiscard]] std::vector<Rank> neighbours_among(const Neighborhood& hood, std::span<const Rank> ranks);
 
-/// Send one list to all neighbours, if there is one, and take those of the neighbours that send one.
+/// Send one list, if given, to all neighbours, and receive the lists of those that send one.
 template <Message T>
 Parcels<T> send_list_to_all(Neighborhood& hood, std::optional<std::span<const T>> mine, RoundCall call) {
   auto round = CallRounds::begin_lists<T>(hood, call);
@@ -173,8 +176,8 @@ std::vector<T> gather_values(Neighborhood& hood, std::span<const Rank> roots, co
 }  // namespace detail
 
 /// Send one value from each root to all its neighbours. One round.
-/// @param mine  nothing on a rank that is no root
-/// @return what the roots among the neighbours sent, by ascending rank
+/// @param mine  empty on a rank that is not a root
+/// @return the values of the roots among the neighbours, by ascending rank
 template <Message T>
 [[nodiscard]] std::vector<Received<T>> neighbor_broadcast(Neighborhood& hood, const std::optional<T>& mine) {
   auto round = detail::CallRounds::begin<T>(hood, detail::RoundCall::broadcast);
@@ -183,7 +186,7 @@ template <Message T>
 }
 
 /// Send one list from each root to all its neighbours. One round.
-/// @param mine  nothing on a rank that is no root; an empty list is sent too
+/// @param mine  empty optional on a rank that is not a root; an empty list is sent too
 /// @return the lists of the roots among the neighbours
 template <Message T>
 [[nodiscard]] Parcels<T> neighbor_broadcastv(Neighborhood& hood,
@@ -191,9 +194,9 @@ template <Message T>
   return detail::send_list_to_all<T>(hood, mine, detail::RoundCall::broadcastv);
 }
 
-/// Send from each root one value to each neighbour, a different one for each. One round. Lists: `neighbor_alltoallv`.
-/// @param mine  one value per neighbour, in the order of neighbours(); nothing on a rank that is no root
-/// @return what the roots among the neighbours sent, by ascending rank
+/// Send a value from each root to each neighbour, a different one for each. One round. Lists: `neighbor_alltoallv`.
+/// @param mine  one value per neighbour, in the order of neighbours(); empty optional on a rank that is not a root
+/// @return the values from the roots among the neighbours, by ascending rank
 /// @throws Error{usage} before the round for another number of values
 template <Message T>
 [[nodiscard]] std::vector<Received<T>> neighbor_scatter(Neighborhood& hood,
@@ -205,16 +208,16 @@ template <Message T>
 }
 
 /// Gather one value of each neighbour at the roots. One round. Lists: `neighbor_alltoallv`.
-/// @param roots  those this rank knows, itself if it is one; any that are no neighbours are ignored. All neighbours of
-/// a root name it
+/// @param roots  the roots this rank knows, including itself if it is one; those that are not neighbours are ignored.
+/// All neighbours of a root name it
 /// @return on a root the values in the order of neighbours(), without its own; empty elsewhere
-/// @throws Error{usage} if a neighbour of a root did not name it, or named a rank that is no root
+/// @throws Error{usage} if a neighbour of a root did not name it, or named a rank that is not a root
 template <Message T>
 [[nodiscard]] std::vector<T> neighbor_gather(Neighborhood& hood, std::span<const Rank> roots, const T& mine) {
   return detail::gather_values(hood, roots, mine, detail::RoundCall::gather);
 }
 
-/// Send one value to all neighbours and get theirs. One round.
+/// Send one value to all neighbours and receive theirs. One round.
 /// @return values in the order of neighbours(), without the own one
 template <Message T>
 [[nodiscard]] std::vector<T> neighbor_allgather(Neighborhood& hood, const T& mine) {
@@ -226,15 +229,16 @@ template <Message T>
   return detail::take_from_all(round, std::move(tally), n);
 }
 
-/// Send one list to all neighbours and get theirs; lengths may differ. One round.
+/// Send one list to all neighbours and receive theirs; lengths may differ. One round.
 /// @return lists of all neighbours: `of(i)` is that of neighbours()[i]
 template <Message T>
 [[nodiscard]] Parcels<T> neighbor_allgatherv(Neighborhood& hood, std::span<const std::type_identity_t<T>> mine) {
   return detail::send_list_to_all<T>(hood, mine, detail::RoundCall::allgatherv);
 }
 
-/// Send each neighbour n values of its own, and get n from each. One round.
-/// @param mine  shape (neighbours().size(), n); n is the same on all ranks. Those of neighbours()[i] begin at i * n
+/// Send each neighbour n values of its own, and receive n from each. One round.
+/// @param mine  shape (neighbours().size(), n); n is the same on all ranks. The values for neighbours()[i] begin at i *
+/// n
 /// @return the values of neighbours()[i], from i * n on
 /// @throws Error{usage} before the round if the values cannot be divided evenly; after it if a neighbour sent another
 /// number
@@ -250,10 +254,10 @@ template <Message T>
   return detail::take_from_all(round, std::move(tally), mine.size());
 }
 
-/// Send any of the neighbours a list of its own. One round. With peers = neighbours() everywhere it is MPI's; with one
-/// sender it is a scatter of lists, with one common peer a gather.
-/// @return the lists of those that sent, including empty ones
-/// @throws Error{usage} before the round for a peer that is no neighbour
+/// Send a list of its own to any of the neighbours. One round. With peers = neighbours() everywhere it is MPI's; with
+/// one sender it is a scatter of lists, with one common peer a gather.
+/// @return the lists received, including empty ones
+/// @throws Error{usage} before the round for a peer that is not a neighbour
 template <Message T>
 [[nodiscard]] Parcels<T> neighbor_alltoallv(Neighborhood& hood, const Parcels<T>& mine) {
   detail::check_peers(hood, detail::RoundCall::alltoallv, mine.peers);
@@ -263,12 +267,14 @@ template <Message T>
   return detail::take_lists<T>(round, detail::RoundCall::alltoallv);
 }
 
-/// Send each neighbour bytes, packed and unpacked in place: types, strides and lengths may differ for each. One round.
+/// Send bytes to each neighbour, packed and unpacked in place: types, strides and lengths may differ for each. One
+/// round.
 /// Callbacks take i, the place in neighbours(); one that throws leaves the neighbours waiting.
-/// @param n_bytes_to  std::size_t (std::size_t i): what goes to a neighbour
-/// @param pack  (std::size_t i, std::span<std::byte>): write it, straight into the send buffer, 8-byte aligned
-/// @param unpack  (std::size_t i, std::span<const std::byte>): read what came, once per neighbour, in order of arrival.
-/// If each neighbour's bytes go to their own place, the result is the same on every run. Bytes live during the call
+/// @param n_bytes_to  std::size_t (std::size_t i): number of bytes to a neighbour
+/// @param pack  (std::size_t i, std::span<std::byte>): write them straight into the send buffer, 8-byte aligned
+/// @param unpack  (std::size_t i, std::span<const std::byte>): read the received bytes, once per neighbour, in order of
+/// arrival. If each neighbour's bytes go to their own place, the result is the same on every run. Bytes live during the
+/// call
 template <class NumberOfBytes, class Pack, class Unpack>
 void neighbor_alltoallw(Neighborhood& hood, NumberOfBytes&& n_bytes_to, Pack&& pack, Unpack&& unpack) {
   detail::Tally tally(hood, detail::RoundCall::alltoallw, 1);
@@ -282,10 +288,10 @@ void neighbor_alltoallw(Neighborhood& hood, NumberOfBytes&& n_bytes_to, Pack&& p
 }
 
 /// Combine own values with those of all neighbours, element by element, in ascending order of ranks: bitwise the same
-/// on every run, also where `combine` is not associative. One round.
-/// @param[in,out] values  equally many on every rank
+/// on every run, even if `combine` is not associative. One round.
+/// @param[in,out] values  the same number on every rank
 /// @param combine  T (T, T)
-/// @throws Error{usage} if a neighbour gave another number
+/// @throws Error{usage} if a neighbour passed another number
 template <Message T, class Combine>
 void neighbor_allreduce(Neighborhood& hood, std::span<T> values, Combine&& combine) {
   const std::size_t n = hood.neighbours().size();
@@ -297,13 +303,13 @@ void neighbor_allreduce(Neighborhood& hood, std::span<T> values, Combine&& combi
   const std::vector<T> theirs = detail::take_from_all(round, std::move(tally), n * values.size());
   detail::fold(values, theirs, detail::n_neighbours_below(hood, hood.context().rank()), combine);
 }
-/// The same for a vector, or any other contiguous range.
+/// Combine a vector, or any other contiguous range, with those of all neighbours.
 template <std::ranges::contiguous_range Values, class Combine>
   requires(!Message<std::remove_cvref_t<Values>>)  // an array is one value
 void neighbor_allreduce(Neighborhood& hood, Values&& values, Combine&& combine) {
   neighbor_allreduce(hood, std::span<std::ranges::range_value_t<Values>>(values), combine);
 }
-/// The same for one value. @return the combined value
+/// Combine one value with those of all neighbours. @return the combined value
 template <Message T, class Combine>
 [[nodiscard]] T neighbor_allreduce(Neighborhood& hood, const T& mine, Combine&& combine) {
   T value = mine;
@@ -311,9 +317,9 @@ template <Message T, class Combine>
   return value;
 }
 
-/// Combine the values of each root and of its neighbours at the root, in ascending order of ranks. One round.
+/// Combine the values of each root and its neighbours at the root, in ascending order of ranks. One round.
 /// @param roots  as in neighbor_gather
-/// @return the combined value on a root, nothing elsewhere
+/// @return the combined value on a root, empty elsewhere
 /// @throws Error{usage} as neighbor_gather
 template <Message T, class Combine>
 [[nodiscard]] std::optional<T> neighbor_reduce(Neighborhood& hood, std::span<const Rank> roots, const T& mine,

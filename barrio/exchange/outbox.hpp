@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Records of 64-bit words, collected per destination rank and read back word by word.
+
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +13,7 @@
 
 namespace barrio::exchange {
 
-/// Collect records of varying length, of 64-bit words, for several ranks. Records for one rank keep their order.
+/// Records of varying length, of 64-bit words, for several ranks. Records for one rank keep their order.
 class Outbox {
  public:
   /// Begin a record to a rank: push its words to the returned vector, before the next call.
@@ -21,7 +23,8 @@ class Outbox {
     return words_;
   }
 
-  /// The records, grouped by rank. Cost: that of `order_by_rank` for as many records, and one copy of the words.
+  /// Return the records, grouped by rank. Cost: that of `order_by_rank` for the number of records, and one copy of the
+  /// words.
   [[nodiscard]] Parcels<std::int64_t> parcels() const {
     Parcels<std::int64_t> out;
     out.items.reserve(words_.size());
@@ -44,7 +47,7 @@ class Outbox {
   std::vector<std::int64_t> words_;
 };
 
-/// Read such records word by word, in the order they were written.
+/// Reader of such records, word by word, in the order they were written.
 class WordReader {
  public:
   explicit WordReader(std::span<const std::int64_t> words) : words_(words) {}

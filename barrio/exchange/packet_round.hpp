@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Packets of one round, without types: the layer below `Round` and `ByteRound`.
+
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -21,10 +23,10 @@ class RoundCore;
 constexpr std::size_t padded(std::size_t n_bytes) noexcept { return (n_bytes + 7U) & ~std::size_t{7}; }
 }  // namespace detail
 
-/// What one message buffer of a round looks like on the wire: this header, then messages back to back.
+/// Header of a message buffer of a round; messages follow it back to back.
 struct PacketHeader {
   std::uint64_t payload_bytes : 40;
-  /// In the last packet of the round to this neighbour 1 + the number of introductions behind the payload; else 0.
+  /// In the last packet of a round to this neighbour 1 + the number of introductions after the payload; else 0.
   std::uint64_t last : 24;
   /// In a last packet the number of packets of the round; in a parcel the number of the round; else the size of the
   /// next packet if that is large, or 0.
@@ -32,43 +34,43 @@ struct PacketHeader {
   detail::MessageKind kind;  ///< the same for all packets that a rank sends in a round
 };
 
-/// Options in which one round differs from its Neighborhood; the same on all ranks.
+/// Options of one round that override those of its Neighborhood; the same on all ranks.
 struct RoundOptions {
-  /// How the round ends. If by `allreduce`, `consensus` or `automatic` where the Neighborhood's own rounds do not,
-  /// beginning the first such round is collective: it duplicates the communicator.
+  /// Termination of the round. If it is `allreduce`, `consensus` or `automatic` where the Neighborhood's own rounds are
+  /// not, beginning the first such round is collective: it duplicates the communicator.
   std::optional<Termination> termination = {};
-  std::uint32_t packet_bytes = 0;  ///< size of its packets with their headers; 0: as the Neighborhood says
+  std::uint32_t packet_bytes = 0;  ///< size of its packets with their headers; 0: that of the Neighborhood
 };
 
-/// What a rank has sent and received in the rounds of one neighbourhood.
+/// Messages and bytes that a rank sent and received in the rounds of one neighbourhood.
 struct RoundStatistics {
   std::uint64_t rounds = 0;
   std::uint64_t packets_sent = 0;  ///< MPI messages, second waves and parcels included
   std::uint64_t packets_received = 0;
   std::uint64_t bytes_sent = 0;  ///< with headers
   std::uint64_t bytes_received = 0;
-  std::uint64_t parcels_sent = 0;  ///< to ranks that were no neighbours
+  std::uint64_t parcels_sent = 0;  ///< to ranks that were not neighbours
   std::uint64_t parcels_received = 0;
   std::uint64_t waits_for_room = 0;  ///< times a full send ring stopped the writer
-  std::uint64_t collectives = 0;     ///< calls, in the modes that need them
+  std::uint64_t collectives = 0;     ///< calls, with a termination that needs them
 };
 
-/// Where the next message to a neighbour goes. Without a buffer both are null.
+/// Place of the next message to a neighbour. Without a buffer both `at` and `end` are null.
 struct SendCursor {
   std::byte* at = nullptr;
   std::byte* end = nullptr;
-  std::byte* run = nullptr;  ///< head of the run of bytes that goes on at `at`, in the same buffer
+  std::byte* run = nullptr;  ///< head of the run of messages that continues at `at`, in the same buffer
 };
 
 namespace detail {
 
-/// Messages of any length travel in runs of consecutive ones of equal length: one word of head, then their bytes, each
-/// message padded to whole words.
+/// Head of a run: messages of any length are sent in runs of consecutive ones of equal length. A run has one word of
+/// head, then the messages, each padded to whole words.
 struct RunHead {
   static constexpr std::size_t n_bytes = 8;
   static constexpr unsigned n_length_bits = 40;
   static constexpr std::uint64_t one = std::uint64_t{1} << n_length_bits;
-  static constexpr std::uint64_t most = ~std::uint64_t{0} - one;  // has room for one message more
+  static constexpr std::uint64_t most = ~std::uint64_t{0} - one;  // largest head with room for one more message
 
   static std::uint64_t get(const std::byte* at) noexcept {
     std::uint64_t word = 0;
@@ -80,12 +82,12 @@ struct RunHead {
   static constexpr std::uint64_t n_messages(std::uint64_t word) noexcept { return word >> n_length_bits; }
 };
 
-/// Append to the run of a channel. @return null if this message must begin another run
+/// Append a message to the run of a channel. @return null if this message must begin another run
 [[nodiscard]] inline std::byte* allocate_in_run(SendCursor& cursor, std::size_t n_bytes) noexcept {
   if (cursor.run == nullptr) return nullptr;
   const std::size_t place_bytes = padded(n_bytes);
   const std::uint64_t head = RunHead::get(cursor.run);
-  // A message without bytes takes no place (0 - 1 wraps round), so it gets a head of its own.
+  // An empty message takes no place (0 - 1 wraps round), so it gets a head of its own.
   if (RunHead::length(head) != n_bytes || place_bytes - 1 >= static_cast<std::size_t>(cursor.end - cursor.at) ||
       head > RunHead::most)
     return nullptr;
@@ -93,35 +95,35 @@ struct RunHead {
   return std::exchange(cursor.at, cursor.at + place_bytes);
 }
 
-/// Begin a run. @param place  of its head, with room for the message. @return where the message goes
+/// Begin a run. @param place  of its head, with room for the message. @return the place of the message
 inline std::byte* begin_run(SendCursor& cursor, std::byte* place, std::size_t n_bytes) noexcept {
   RunHead::put(place, RunHead::one | n_bytes);
   cursor.run = place;
   return place + RunHead::n_bytes;
 }
 
-/// Bytes of a run of one message; too many for any packet where the sum would wrap round.
+/// Return the bytes of a run of one message; too many for any packet where the sum would wrap round.
 constexpr std::size_t run_bytes(std::size_t n_bytes, std::size_t most) noexcept {
   return n_bytes <= most ? RunHead::n_bytes + padded(n_bytes) : n_bytes;
 }
 
 }  // namespace detail
 
-/// The packets of one round, without types. `Round` and `ByteRound` are thin wrappers of it.
+/// Packets of one round, without types. `Round` and `ByteRound` are thin wrappers of it.
 class PacketRound {
  public:
-  /// Begins the round. The core is the neighbourhood's and outlives the round.
+  /// Begin the round. The core belongs to the neighbourhood and outlives the round.
   PacketRound(detail::RoundCore& core, const detail::MessageKind& kind, const RoundOptions& options);
   PacketRound(PacketRound&& other) noexcept;
   PacketRound& operator=(PacketRound&&) = delete;
-  /// A round that was begun must be closed and read to its end, or cancelled, unless an exception is on its way: else
-  /// the job ends with exit code 2.
+  /// End the job with exit code 2 if the round was neither read to its end nor cancelled, unless an exception is in
+  /// flight.
   ~PacketRound();
 
-  /// Bytes that one message may have: MPI counts its words in an int.
+  /// Maximum size of a message: MPI counts its words in an int.
   static constexpr std::size_t max_message_bytes = std::size_t{8} * ((std::size_t{1} << 31U) - 16);
 
-  /// Reserve room for a message in the send buffer of a neighbour, behind the one before; valid until the next call.
+  /// Reserve room for a message in the send buffer of a neighbour, after the previous one; valid until the next call.
   /// @throws Error{usage} for more than `max_message_bytes`
   std::byte* allocate(std::size_t channel, std::size_t n_bytes) {
     SendCursor& cursor = cursors_[channel];
@@ -129,7 +131,8 @@ class PacketRound {
       return make_room(*core_, channel, n_bytes);
     return std::exchange(cursor.at, cursor.at + n_bytes);
   }
-  /// The same by rank: a neighbour, this rank itself, or any rank where the round may meet strangers.
+  /// Reserve room for a message to a rank: a neighbour, this rank itself, or any rank where the round may meet
+  /// strangers.
   std::byte* allocate_for(Rank to, std::size_t n_bytes) {
     if (to != last_rank_) {
       const std::uint32_t channel = table_->find(to);
@@ -140,7 +143,7 @@ class PacketRound {
     }
     return allocate(last_channel_, n_bytes);
   }
-  /// Room for a message of any length to a rank, in a run.
+  /// Reserve room for a message of any length to a rank, in a run.
   std::byte* allocate_bytes_for(Rank to, std::size_t n_bytes) {
     if (to == last_rank_) return way(last_channel_, unchecked).allocate_bytes(n_bytes);
     std::byte* const place = allocate_for(to, detail::run_bytes(n_bytes, max_message_bytes));
@@ -150,7 +153,7 @@ class PacketRound {
   }
   void close();
   [[nodiscard]] std::size_t n_channels() const noexcept { return n_channels_; }
-  /// The way to a neighbour, which outlives a move of the round. @throws Error{usage} unless channel < n_channels()
+  /// Way to a neighbour, which outlives a move of the round. @throws Error{usage} unless channel < n_channels()
   struct Way {
     detail::RoundCore* core;
     SendCursor* cursor;
@@ -160,7 +163,7 @@ class PacketRound {
         return make_room(*core, channel, n_bytes);
       return std::exchange(cursor->at, cursor->at + n_bytes);
     }
-    /// Room for a message of any length, in a run.
+    /// Reserve room for a message of any length, in a run.
     std::byte* allocate_bytes(std::size_t n_bytes) {
       if (std::byte* const place = detail::allocate_in_run(*cursor, n_bytes); place != nullptr) [[likely]]
         return place;
@@ -184,20 +187,21 @@ class PacketRound {
     std::span<const std::byte> payload;
     detail::MessageKind kind;
   };
-  /// The next packet in order of arrival; empty at the end of the round. Its bytes live until the next call.
+  /// Wait for the next packet in order of arrival; empty at the end of the round. Its bytes live until the next call.
   /// @throws Error{usage}, once the round is over, if a rank began a round of another kind, naming the lowest such rank
   std::optional<Packet> next_packet();
-  /// The next packet if one is here, without waiting, before `close()` and after it. With `Delivery::by_rank` and by
-  /// node nothing before all is here. Never the end of the round. Its bytes live until the next call.
+  /// Return the next packet if one has arrived, without waiting, before `close()` and after it. With
+  /// `Delivery::by_rank` and by node nothing is returned before all has arrived. Never tells the end of the round. Its
+  /// bytes live until the next call.
   /// @throws Error{usage} at once if a rank began a round of another kind
   std::optional<Packet> poll();
 
  private:
-  static constexpr std::int64_t none = INT64_MIN;  // which is no rank
+  static constexpr std::int64_t none = INT64_MIN;  // not a rank
   std::byte* allocate_elsewhere(Rank to, std::size_t n_bytes);
   static std::byte* make_room(detail::RoundCore& core, std::size_t channel, std::size_t n_bytes);
   [[nodiscard]] detail::RoundCore& core() const;
-  /// Read the core again: the end of a round may have brought new neighbours.
+  /// Read the core again: the end of a round may have added neighbours.
   void refresh();
   [[noreturn]] void refuse(const Packet& packet);
   [[noreturn]] void refuse_channel(std::size_t channel) const;
@@ -206,7 +210,7 @@ class PacketRound {
   SendCursor* cursors_;
   const detail::RankTable* table_;
   std::size_t n_channels_;
-  std::int64_t last_rank_ = none;  // the last one written to by rank; then its channel
+  std::int64_t last_rank_ = none;  // rank of the last message written by rank; then its channel
   std::uint32_t last_channel_ = 0;
 };
 

@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file One round of messages to neighbours: typed, of any length, or of a run-time size.
+
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -18,7 +20,7 @@ namespace barrio::exchange {
 
 class Neighborhood;
 
-/// A message and the neighbour it came from.
+/// Message and the neighbour it came from.
 template <class T>
 struct Received {
   Rank from;
@@ -36,17 +38,17 @@ namespace detail {
 
 struct CallRounds;
 
-/// Report that the length of a variable-length message was overwritten. Reads the round to its end first, so that the
-/// one can begin. @throws Error{usage}
+/// Report that the length of a variable-length message was overwritten. First reads the round to its end, so that the
+/// next one can begin. @throws Error{usage}
 [[noreturn]] void refuse_length(PacketRound& packets, Rank from, std::size_t rest_bytes, std::size_t message_bytes);
 
-/// The messages of one packet that are not read yet. At the end of a round `at` is null.
+/// Unread messages of one packet. At the end of a round `at` is null.
 struct Unread {
   Rank from = -1;
   const std::byte* at = nullptr;
   const std::byte* end = nullptr;
 };
-/// Those of the next packet that has any; waits for it.
+/// Wait for the next packet that has messages and return them.
 [[nodiscard]] Unread next_unread(PacketRound& packets);
 
 /// Messages of one type, back to back.
@@ -75,11 +77,11 @@ struct SizedReader {
 struct ByteReader {
   using Message = std::span<const std::byte>;
   static constexpr bool has_lengths = true;
-  std::size_t message_bytes = 0;  // of the run that is read
-  std::uint64_t n_left = 0;       // of its messages, with the one at hand
+  std::size_t message_bytes = 0;  // of the run that is being read
+  std::uint64_t n_left = 0;       // of its messages, including the current one
   [[nodiscard]] Message read(const std::byte* at) const noexcept { return {at, message_bytes}; }
   [[nodiscard]] std::size_t size(const std::byte* /*at*/) const noexcept { return padded(message_bytes); }
-  /// Begin to read a run behind its head. @return whether the head is plausible
+  /// Begin to read a run after its head. @return whether the head is plausible
   bool open(std::uint64_t head, std::size_t rest_bytes) noexcept {
     message_bytes = RunHead::length(head);
     n_left = RunHead::n_messages(head);
@@ -88,12 +90,12 @@ struct ByteReader {
   }
 };
 
-/// Walk through the messages of a round in order of arrival, or through those of one packet: an input range for
-/// `for (auto [from, m] : ...)`. `Reader` reads one message.
+/// Range of the messages of a round in order of arrival, or of those of one packet: an input range for `for (auto
+/// [from, m] : ...)`. `Reader` reads one message.
 template <class Reader>
 class ReceivedRange {
  public:
-  /// @param goes_on  continue with the packets that follow, until the round is over
+  /// Make a range. @param goes_on  continue with the packets that follow, until the round is over
   ReceivedRange(PacketRound& packets, Reader reader, bool goes_on = true, Unread first = {})
       : packets_(&packets), reader_(reader), goes_on_(goes_on), first_(first) {}
 
@@ -120,7 +122,7 @@ class ReceivedRange {
     bool operator==(std::default_sentinel_t) const noexcept { return unread_.at == nullptr; }
 
    private:
-    /// Look at the head of a run, if there is one here.
+    /// Read the head of a run, if there is one here.
     void open() {
       if constexpr (Reader::has_lengths) {
         if (unread_.at == nullptr) return;
@@ -149,7 +151,7 @@ class ReceivedRange {
   Unread first_;
 };
 
-/// Walk through the packets of a round in order of arrival, each as a span of its messages; empty ones are left out.
+/// Range of the packets of a round in order of arrival, each as a span of its messages; empty ones are skipped.
 template <class T>
 class ReceivedRuns {
  public:
@@ -185,28 +187,28 @@ class ReceivedRuns {
   PacketRound* packets_;
 };
 
-/// The messages of a packet that has any.
+/// Return the messages of a packet that has arrived and has any, without waiting.
 [[nodiscard]] Unread poll_unread(PacketRound& packets);
 
 }  // namespace detail
 
-/// One round of messages of type T. Its verbs are local.
-/// Begin it with `Neighborhood::begin_round<T>()`, allocate messages, `close()`, read `received()` to its end. Anything
-/// out of this order throws Error{usage}: closing twice, writing after `close()`, reading before it, use after a move.
-/// A round that is given up before its end must be cancelled: `Neighborhood::cancel_round()`.
+/// Round of messages of type T. Its functions are local.
+/// Begin it with `Neighborhood::begin_round<T>()`, allocate messages, `close()`, read `received()` to its end. Any
+/// other order throws Error{usage}: closing twice, writing after `close()`, reading before it, use after a move. A
+/// round that is abandoned before its end must be cancelled: `Neighborhood::cancel_round()`.
 template <class T>
 class Round {
   static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= 8);
 
  public:
-  /// A message to one rank, in its send buffer: write it before the next call on the round. To a neighbour, to this
-  /// rank itself, or where the round's `Termination` allows it to others: a rank farther than it reaches is reported
-  /// when the round ends. @throws Error{usage} with `Termination::neighbourhood` for any other rank. Cost: a look-up in
-  /// a table; `channel(i)` avoids it
+  /// Allocate a message to one rank in its send buffer: write it before the next call on the round. To a neighbour, to
+  /// this rank itself, or where the round's `Termination` allows it to others. A rank beyond its reach is reported when
+  /// the round ends. @throws Error{usage} with `Termination::neighbourhood` for any other rank. Cost: a look-up in a
+  /// table; `channel(i)` avoids it
   T& allocate(Rank to) { return *new (packets_.allocate_for(to, sizeof(T))) T; }
 
-  /// The same for `n` contiguous messages; the receiver gets n messages. More than fit into a packet get a packet of
-  /// their own. Cost: one look-up and two compares for all. @throws Error{usage} also for 16 GiB or more
+  /// Allocate `n` contiguous messages; the receiver gets n messages. More than fit into a packet get a packet of their
+  /// own. Cost: one look-up and two comparisons for all. @throws Error{usage} also for 16 GiB or more
   std::span<T> allocate(Rank to, std::size_t n) {
     return n == 0 ? std::span<T>() : make_messages(packets_.allocate_for(to, bytes_of(n)), n);
   }
@@ -219,7 +221,7 @@ class Round {
     std::ranges::copy(messages, place.begin());
   }
 
-  /// Write to one neighbour without look-up, until the round is closed. The round may be moved meanwhile.
+  /// Channel to one neighbour, without look-up, until the round is closed. The round may be moved meanwhile.
   class Channel {
    public:
     T& allocate() { return *new (way_.allocate(sizeof(T))) T; }
@@ -232,25 +234,26 @@ class Round {
     explicit Channel(PacketRound::Way way) : way_(way) {}
     PacketRound::Way way_;
   };
-  /// @param i  place of the neighbour in `Neighborhood::neighbours()`; see `Neighborhood::channel_of`
+  /// Return the channel to a neighbour. @param i  its place in `Neighborhood::neighbours()`; see
+  /// `Neighborhood::channel_of`
   /// @throws Error{usage} if there is no such neighbour
   Channel channel(std::size_t i) { return Channel(packets_.way(i)); }
 
-  /// Say that this rank has no more messages in this round; sends what is left.
+  /// Close the round: send the rest of this rank's messages and tell that there are no more.
   void close() { packets_.close(); }
 
-  /// Messages in order of arrival; waits for more until the round is over. @pre `close()` was called
+  /// Read messages in order of arrival; waits for more until the round is over. @pre `close()` was called
   /// @throws Error{usage}, once the round is over, if a rank began another kind of round, or one of another type, or if
   /// a parcel was lost
   detail::ReceivedRange<detail::FixedReader<T>> received() { return {packets_, {}}; }
 
-  /// The same without a copy and faster, for short messages: the messages of one packet at a time, as a span that lives
+  /// Read messages without a copy, faster for short ones: the messages of one packet at a time, as a span that lives
   /// until the next step. @pre `close()` was called
   detail::ReceivedRuns<T> received_runs() { return detail::ReceivedRuns<T>(packets_); }
 
-  /// Messages that are here already, those of one packet, without waiting; nothing if none is here. So reading goes on
-  /// between `allocate()`s, and what is read need not be kept until `close()`. The rest comes in `received()`, which
-  /// must be read to its end in any case. With `Delivery::by_rank` and by node nothing comes before all is here.
+  /// Read the messages of one packet that has arrived, without waiting; empty if none has. This lets the caller read
+  /// between `allocate()`s, so messages need not be kept until `close()`. The rest comes in `received()`, which must
+  /// always be read to its end. With `Delivery::by_rank` and by node nothing is returned before all has arrived.
   /// @return a span that lives until the next call. @throws Error{usage} if its sender began another kind of round
   std::optional<ReceivedRun<T>> poll() {
     const detail::Unread unread = detail::poll_unread(packets_);
@@ -258,7 +261,7 @@ class Round {
     return detail::ReceivedRuns<T>::run_of(unread);
   }
 
-  /// All messages, by ascending sender and for each in the order of sending: the same on every run.
+  /// Collect all messages, by ascending sender and for each in the order of sending: the same on every run.
   std::vector<Received<T>> collect() {
     std::vector<Received<T>> all;
     for (const Received<T>& one : received()) all.push_back(one);
@@ -271,7 +274,7 @@ class Round {
   friend struct detail::CallRounds;
   Round(detail::RoundCore& core, detail::RoundCall call, const RoundOptions& options = {})
       : packets_(core, detail::kind_of<T>(call), options) {}
-  /// Bytes of n messages; the largest number if the product overflows.
+  /// Count the bytes of n messages; the largest number if the product overflows.
   static constexpr std::size_t bytes_of(std::size_t n) noexcept {
     return n <= PacketRound::max_message_bytes / sizeof(T) ? n * sizeof(T) : SIZE_MAX;
   }
@@ -285,16 +288,16 @@ class Round {
 
 namespace detail {
 
-/// What rounds of bytes have in common. `Reader` knows how messages lie in a packet.
+/// Common part of rounds of bytes. `Reader` knows the layout of messages in a packet.
 template <class Reader>
 class RoundOfBytes {
  public:
   using Messages = ReceivedRange<Reader>;
-  /// Say that this rank has no more messages in this round; sends what is left.
+  /// Close the round: send the rest of this rank's messages and tell that there are no more.
   void close() { packets_.close(); }
-  /// Messages in order of arrival; a span lives until the next step. As `Round::received`.
+  /// Read messages in order of arrival; a span lives until the next step. As `Round::received`.
   Messages received() { return {packets_, reader_}; }
-  /// The messages of one packet that are here already, as `Round::poll`.
+  /// Read the messages of one packet that has arrived, as `Round::poll`.
   std::optional<Messages> poll() {
     const Unread unread = poll_unread(packets_);
     if (unread.at == nullptr) return {};
@@ -318,11 +321,11 @@ inline void copy_bytes(std::span<const std::byte> from, std::byte* to) noexcept 
 
 }  // namespace detail
 
-/// One round of messages of any length. Consecutive ones of one length to a rank share 8 bytes of header; each is
-/// padded to a multiple of 8 bytes. Its verbs are local; their order as in `Round`.
+/// Round of messages of any length. Consecutive ones of one length to a rank share 8 bytes of header; each is padded to
+/// a multiple of 8 bytes. Its functions are local; their order is as in `Round`.
 class ByteRound : public detail::RoundOfBytes<detail::ByteReader> {
  public:
-  /// Room for a message of `n_bytes` to one rank, 8-byte aligned: write it before the next call on the round. As
+  /// Allocate a message of `n_bytes` to one rank, 8-byte aligned: write it before the next call on the round. As
   /// `Round::allocate`. @throws Error{usage} also for 16 GiB or more
   std::span<std::byte> allocate(Rank to, std::size_t n_bytes) {
     return {packets_.allocate_bytes_for(to, n_bytes), n_bytes};
@@ -330,7 +333,7 @@ class ByteRound : public detail::RoundOfBytes<detail::ByteReader> {
   /// Send a copy of a message. As allocate().
   void send(Rank to, std::span<const std::byte> bytes) { detail::copy_bytes(bytes, allocate(to, bytes.size()).data()); }
 
-  /// Write to one neighbour without look-up. As `Round::Channel`.
+  /// Channel to one neighbour, without look-up. As `Round::Channel`.
   class Channel {
    public:
     std::span<std::byte> allocate(std::size_t n_bytes) { return {way_.allocate_bytes(n_bytes), n_bytes}; }
@@ -341,7 +344,7 @@ class ByteRound : public detail::RoundOfBytes<detail::ByteReader> {
     explicit Channel(PacketRound::Way way) : way_(way) {}
     PacketRound::Way way_;
   };
-  /// As `Round::channel`.
+  /// Return the channel to a neighbour, as `Round::channel`.
   Channel channel(std::size_t i) { return Channel(packets_.way(i)); }
 
  private:
@@ -351,22 +354,22 @@ class ByteRound : public detail::RoundOfBytes<detail::ByteReader> {
       : RoundOfBytes(core, kind, options, {}) {}
 };
 
-/// One round of messages of one size, given when it begins: no header per message. Messages lie at multiples of 8
-/// bytes. Its verbs are local; their order as in `Round`.
+/// Round of messages of one size, given when it begins: no header per message. Messages lie at multiples of 8 bytes.
+/// Its functions are local; their order is as in `Round`.
 class SizedRound : public detail::RoundOfBytes<detail::SizedReader> {
  public:
   [[nodiscard]] std::size_t message_bytes() const noexcept { return reader_.message_bytes; }
-  /// Room for one message to one rank, `message_bytes()` long, 8-byte aligned. As `Round::allocate`.
+  /// Allocate one message to one rank, `message_bytes()` long, 8-byte aligned. As `Round::allocate`.
   std::span<std::byte> allocate(Rank to) {
     return {packets_.allocate_for(to, detail::padded(message_bytes())), message_bytes()};
   }
-  /// Send a copy of a message. @throws Error{usage} if it is not of `message_bytes()`
+  /// Send a copy of a message. @throws Error{usage} if its size is not `message_bytes()`
   void send(Rank to, std::span<const std::byte> bytes) {
     check_size(bytes.size());
     detail::copy_bytes(bytes, allocate(to).data());
   }
 
-  /// Write to one neighbour without look-up. As `Round::Channel`.
+  /// Channel to one neighbour, without look-up. As `Round::Channel`.
   class Channel {
    public:
     std::span<std::byte> allocate() { return {way_.allocate(detail::padded(message_bytes_)), message_bytes_}; }
@@ -377,7 +380,7 @@ class SizedRound : public detail::RoundOfBytes<detail::SizedReader> {
     PacketRound::Way way_;
     std::size_t message_bytes_;
   };
-  /// As `Round::channel`.
+  /// Return the channel to a neighbour, as `Round::channel`.
   Channel channel(std::size_t i) { return {packets_.way(i), message_bytes()}; }
 
  private:

@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Deliver items to any ranks, which need not expect them: the crystal router.
+
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -13,7 +15,7 @@
 
 namespace barrio::exchange {
 
-/// Items grouped by the rank they go to or come from: `peers` ascending and unique, `offsets` one longer.
+/// Items grouped by destination or source rank: `peers` ascending and unique, `offsets` one longer.
 template <mpi::Trivial T>
 struct Parcels {
   std::vector<Rank> peers;
@@ -33,11 +35,12 @@ struct Parcels {
   }
 };
 
-/// The places of items sorted by rank, stable. Cost: O(n) if the ranks lie within n of each other, else O(n log n).
+/// Order items by rank, stably. @return their places. Cost: O(n) if the ranks lie within n of each other, else O(n log
+/// n).
 [[nodiscard]] std::vector<std::size_t> order_by_rank(std::span<const Rank> ranks);
 
-/// Group items by destination; items for one rank keep their order. Local. Cost: O(n), or O(n log n) for few items to
-/// far ranks; memory O(n).
+/// Pack items by destination; items for one rank keep their order. Local. Cost: O(n), or O(n log n) for few items to
+/// distant ranks; memory O(n).
 template <mpi::Trivial T>
 [[nodiscard]] Parcels<T> pack_by_rank(std::span<const Rank> to, std::span<const T> items) {
   Parcels<T> parcels;
@@ -58,7 +61,7 @@ template <mpi::Trivial T>
   return parcels;
 }
 
-/// The same for a vector, or any other contiguous range.
+/// Pack a vector, or any other contiguous range, by destination.
 template <std::ranges::contiguous_range Items>
 [[nodiscard]] auto pack_by_rank(std::span<const Rank> to, const Items& items) {
   return pack_by_rank<std::ranges::range_value_t<Items>>(to, std::span(items));
@@ -66,10 +69,10 @@ template <std::ranges::contiguous_range Items>
 
 /// Deliver parcels to ranks that do not expect them. Collective.
 /// `Route::crystal` makes no collective call: messages for the same half of the ranks travel together, in log2(P)
-/// exchanges with one partner each (a crystal router); neither memory nor messages grow in proportion to P.
+/// exchanges with one partner each (a crystal router). Neither memory nor messages grow in proportion to P.
 /// A rank may send to itself; that is a copy in memory.
-/// @param route  the same on all ranks; `automatic` asks all ranks how much they have, and pays for large parcels
-/// @return what came, grouped by sender in ascending order: the same on every run
+/// @param route  the same on all ranks; `automatic` first compares the sizes on all ranks, which pays for large parcels
+/// @return the received items, grouped by sender in ascending order: the same on every run
 /// @throws Error{usage} on ranks that were sent items of another type
 /// Cost: log2(P) messages per rank; each item is copied up to log2(P) times. The other routes: see `Route`.
 /// Source: Fox et al. 1988, chapter 22; Tautges et al. 2012, section III.

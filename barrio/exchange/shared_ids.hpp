@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Find the other ranks that have the same global ids.
+
 #include <algorithm>
 #include <compare>
 #include <limits>
@@ -13,18 +15,18 @@
 
 namespace barrio::exchange {
 
-/// Where else an id is: a position in the list of a rank.
+/// Other position of an id: a rank, and an index in that rank's list.
 struct Sharer {
   Rank rank;
   LocalId index;
   auto operator<=>(const Sharer&) const = default;
 };
 
-/// Who else has the ids of this rank, position by position.
+/// Sharers of this rank's ids, position by position.
 struct SharedIds {
   std::vector<std::size_t> offsets{0};  ///< one longer than the ids
-  /// Grouped by position, each group ascending: all positions with the same id except itself. So positions of this rank
-  /// are there if it lists an id more than once.
+  /// Grouped by position, each group ascending: all positions with the same id except itself. They include positions of
+  /// this rank if it lists an id more than once.
   std::vector<Sharer> sharers;
   std::vector<Rank> neighbours;  ///< other ranks that share an id with this one, ascending
 
@@ -36,14 +38,14 @@ struct SharedIds {
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 };
 
-/// As SharedIds, with the whole tuple of each sharer.
+/// Sharers as in SharedIds, with the whole tuple of each.
 template <Column Key, Column... Rest>
 struct SharedTuples {
   std::vector<std::size_t> offsets{0};             ///< one longer than the list
-  TupleList<Rank, LocalId, Key, Rest...> sharers;  ///< rank, position there, and the tuple it has there
+  TupleList<Rank, LocalId, Key, Rest...> sharers;  ///< rank, position there, and its tuple
   std::vector<Rank> neighbours;                    ///< ascending
   [[nodiscard]] std::size_t n_tuples() const noexcept { return offsets.size() - 1; }
-  /// The rows of `sharers` that belong to a position.
+  /// Return the rows of `sharers` that belong to a position: first and end.
   [[nodiscard]] std::pair<std::size_t, std::size_t> rows_of(std::size_t i) const noexcept {
     return {offsets[i], offsets[i + 1]};
   }
@@ -52,24 +54,24 @@ struct SharedTuples {
   }
 };
 
-/// Find out who else has the ids of this rank. Collective.
+/// Find the other ranks that have this rank's ids. Collective.
 /// @param[in] ids  in any order, with any repetition; negative ones (no_global_id) are shared with nobody
-/// Cost: O(n log n) local work and two transfers: ids meet at a home rank, chosen by a hash, which answers only for ids
-/// with more than one position. An id with m positions costs its home O(m^2), and this rank O(m) for each of its own:
+/// Cost: O(n log n) local work and two transfers. Ids meet at a home rank, chosen by a hash, which answers only for ids
+/// with more than one position. An id with m positions costs its home O(m^2), and this rank O(m) for each of its own;
 /// for ids that all ranks share, see GatherScatter. The result is the same on every run.
 /// Source: Tautges et al. 2012, section III, gs_init().
 [[nodiscard]] SharedIds find_shared_ids(mpi::Context& context, std::span<const GlobalId> ids);
 
 namespace detail {
 
-/// The rank where all who have a key meet.
+/// Return the home of a key: the rank where all its positions meet.
 template <RadixKey Key>
 Rank home_of(Key key, int n_ranks) noexcept {
   return static_cast<Rank>(mix64(ordered_bits(key)) % static_cast<std::uint64_t>(n_ranks));
 }
 
-/// All copies, its own included, of this rank's keys that have more than one position: (home, rank, position, key, and
-/// what goes with it), by ascending key, rank and position.
+/// Find all copies, including its own, of this rank's keys that have more than one position: (home, rank, position,
+/// key, rest of the tuple), by ascending key, rank and position.
 template <RadixKey Key, class... Rest>
 TupleList<Rank, Rank, LocalId, Key, Rest...> find_copies(mpi::Context& context, std::span<const Key> keys,
                                                          std::span<const Rest>... rest) {
@@ -98,7 +100,7 @@ TupleList<Rank, Rank, LocalId, Key, Rest...> find_copies(mpi::Context& context, 
   return answers;
 }
 
-/// For each position the rows of `copies` with its key, its own among them.
+/// Rows of `copies` with the key of a position, its own among them.
 struct CopyRange {
   std::size_t first = 0;
   std::size_t count = 0;
@@ -117,7 +119,7 @@ std::vector<CopyRange> match_copies(std::span<const Key> keys, std::span<const K
   return ranges;
 }
 
-/// Give each position its sharers: `take(copy)` for each of them, in order. @return offsets
+/// Assign each position its sharers: `take(copy)` for each of them, in order. @return offsets
 template <class Take>
 std::vector<std::size_t> spread_copies(std::span<const CopyRange> ranges, std::span<const Rank> rank_of_copy,
                                        std::span<const LocalId> position_of_copy, Rank own, Take&& take) {
@@ -130,13 +132,13 @@ std::vector<std::size_t> spread_copies(std::span<const CopyRange> ranges, std::s
   return offsets;
 }
 
-/// Ascending, without repetition and without this rank.
+/// Return the ranks ascending, without repetition and without this rank.
 std::vector<Rank> other_ranks(std::span<const Rank> ranks, Rank own);
 
 }  // namespace detail
 
-/// Find out who else has the keys of this rank, and get the whole tuples there. Collective. Keys are the first column,
-/// integers or enumerations; negative ones are shared with nobody.
+/// Find the other ranks that have this rank's keys, and fetch their whole tuples. Collective. Keys are the first
+/// column, integers or enumerations; negative ones are shared with nobody.
 /// @return for each row its sharers, by ascending rank and position: see SharedIds. Cost: as find_shared_ids
 template <detail::RadixKey Key, Column... Rest>
 [[nodiscard]] SharedTuples<Key, Rest...> find_shared_tuples(mpi::Context& context,

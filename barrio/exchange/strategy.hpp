@@ -1,30 +1,33 @@
 #pragma once
 
+/// @file Strategies of a repeated exchange: when it calls MPI.
+
 #include <array>
 #include <optional>
 #include <string_view>
 
 namespace barrio::exchange {
 
-/// When a repeated exchange calls MPI. All strategies bring the same contents. Ranks may choose differently, except for
-/// `coalesced` and `automatic`, which join messages: all ranks choose one of these, or none does.
+/// Strategy of a repeated exchange: when it calls MPI. All strategies deliver the same contents. Ranks may choose
+/// differently, except for `coalesced` and `automatic`, which join messages: all ranks choose the same one of these, or
+/// none does.
 /// Source: Saif 2004, sections 3.2.3, 3.3.3 and 4.3.
 enum class Strategy {
-  wait_each,        ///< wait for each send in begin(), then for the receives: as a rule what is written first
+  wait_each,        ///< wait for each send in begin(), then for the receives: the usual first version
   delayed_waits,    ///< all sends, then wait for the receives, then for the sends
   staggered_tests,  ///< delayed waits, and tests of all messages between sends and while the caller computes
-  wait_some,        ///< delayed waits, and what has arrived is handed out while the rest is on its way
+  wait_some,        ///< delayed waits; messages that have arrived are handed out while others are in flight
   coalesced,        ///< staggered tests of one message per peer; all ranks choose it or none does
-  persistent,       ///< staggered tests of requests that are made once (on the simulator: staggered tests)
+  persistent,       ///< staggered tests of persistent requests (on the simulator: staggered tests)
   thread,           ///< the communication thread of an Engine calls MPI, the caller computes
-  automatic,        ///< by what is known of this MPI (`Profile`) and by how long rounds took
+  automatic,        ///< by the properties of this MPI (`Profile`) and the measured time of rounds
 };
 
 inline constexpr std::array all_strategies{Strategy::wait_each, Strategy::delayed_waits, Strategy::staggered_tests,
                                            Strategy::wait_some, Strategy::coalesced,     Strategy::persistent,
                                            Strategy::thread,    Strategy::automatic};
 
-/// As on a command line: "wait-each".
+/// Return the name as on a command line: "wait-each".
 std::string_view name_of(Strategy strategy) noexcept;
 std::optional<Strategy> strategy_of(std::string_view name) noexcept;
 

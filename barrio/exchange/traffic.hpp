@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Write the traffic between ranks as a document for `barrio map`.
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -8,7 +10,7 @@
 
 namespace barrio::exchange {
 
-/// What one end of a connection sends to the other.
+/// Traffic from one end of a connection to the other.
 struct TrafficRow {
   std::int32_t from;
   std::int32_t to;
@@ -17,8 +19,8 @@ struct TrafficRow {
   std::int64_t messages;  ///< over the whole run
 };
 
-/// Write traffic as a document of schema "barrio.traffic", which `barrio map` reads. Collective; each rank writes the
-/// rows it has, nothing is gathered. @param n_ends  ranks (or parts) that rows may name
+/// Write traffic as a document of schema "barrio.traffic", which `barrio map` reads. Collective; each rank writes its
+/// own rows, nothing is gathered. @param n_ends  number of ranks (or parts) that rows may name
 /// @throws AgreedError{failed} if the file cannot be written
 void write_traffic(mpi::Context& context, const std::string& path, int n_ends, const std::vector<TrafficRow>& rows);
 

@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Table with typed columns whose rows can be sent to any rank.
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,12 +26,12 @@
 
 namespace barrio::exchange {
 
-/// A type that a column of a TupleList may have. For truth values take std::uint8_t: vectors of bool have no span.
+/// Type that a column of a TupleList may have. For truth values use std::uint8_t: vectors of bool have no span.
 template <class T>
 concept Column = mpi::Trivial<T> && std::default_initializable<T> && std::equality_comparable<T> &&
                  !std::same_as<std::remove_cv_t<T>, bool>;
 
-/// Hold tuples as one array per column. Everything about it is local; `transfer` sends its rows to other ranks.
+/// Tuples stored as one array per column. All member functions are local; `transfer` sends rows to other ranks.
 /// Source: Tautges et al. 2012, section III.
 template <Column... Columns>
 class TupleList {
@@ -43,7 +45,7 @@ class TupleList {
   [[nodiscard]] std::size_t size() const noexcept { return std::get<0>(columns_).size(); }
   [[nodiscard]] bool empty() const noexcept { return size() == 0; }
 
-  /// A column, shape (size()); valid until rows are added.
+  /// Return a column, shape (size()); valid until rows are added.
   template <std::size_t I>
   [[nodiscard]] std::span<const ColumnType<I>> column() const& noexcept {
     return std::get<I>(columns_);
@@ -55,7 +57,7 @@ class TupleList {
   template <std::size_t I>
   auto column() const&& = delete;
 
-  /// A copy of one row.
+  /// Return a copy of one row.
   [[nodiscard]] Tuple tuple(std::size_t row) const {
     return std::apply([&](const auto&... columns) { return Tuple(columns[row]...); }, columns_);
   }
@@ -63,11 +65,11 @@ class TupleList {
   void reserve(std::size_t n) {
     for_each_column([n](auto& column) { column.reserve(n); });
   }
-  /// Change the number of rows; new ones are zero.
+  /// Resize to `n` rows; new ones are zero.
   void resize(std::size_t n) {
     for_each_column([n](auto& column) { column.resize(n); });
   }
-  /// Change the number of rows; their contents are unspecified. Nothing is copied when columns move.
+  /// Resize to `n` rows with unspecified contents. Nothing is copied when columns move.
   void resize_anew(std::size_t n) {
     for_each_column([n](auto& column) {
       if (n > column.capacity()) column.clear();
@@ -81,8 +83,8 @@ class TupleList {
     std::apply([&](auto&... columns) { (columns.push_back(values), ...); }, columns_);
   }
 
-  /// Erase the rows for which `predicate(row)` is true; the others keep their order. The predicate is asked about the
-  /// rows 0, 1, ... in turn and may read the columns at the row it is asked about. Cost: O(n).
+  /// Erase the rows for which `predicate(row)` is true; the others keep their order. The predicate is called for the
+  /// rows 0, 1, ... in turn and may read the columns at that row. Cost: O(n).
   template <std::predicate<std::size_t> Predicate>
   void erase_if(Predicate&& predicate) {
     std::size_t n_kept = 0;
@@ -102,7 +104,7 @@ class TupleList {
     permute(detail::sorted_rows(list.column<I>(), list.column<J>()...));
   }
 
-  /// Reorder the rows: row i becomes what row `order[i]` was. @param[in] order  a permutation, shape (size())
+  /// Reorder the rows: row i becomes the former row `order[i]`. @param[in] order  a permutation, shape (size())
   void permute(std::span<const std::size_t> order) {
     BARRIO_ASSERT(cheap, order.size() == size(), order.size(), size());
     for_each_column([&](auto& column) {
@@ -125,20 +127,20 @@ class TupleList {
   std::tuple<std::vector<Columns>...> columns_;
 };
 
-/// Send each row to the rank its column I names. Collective. Afterwards the list holds the rows that came, and column I
-/// the rank each came from, ordered by that rank and then as they stood in its list: the same on every run. Rows to
-/// oneself are legal and stay here.
-/// @throws AgreedError{usage} on all ranks if any destination is no rank of the communicator, or if ranks have lists of
-/// other columns; the lists are unchanged then
+/// Send each row to the rank that its column I names. Collective. Afterwards the list holds the received rows, and
+/// column I the rank each came from. They are ordered by that rank and then as in its list: the same on every run. Rows
+/// to oneself are legal and stay here.
+/// @throws AgreedError{usage} on all ranks if any destination is not a rank of the communicator, or if ranks have lists
+/// of other columns; the lists are unchanged then
 /// Cost: O(rows), then see `Route`. A row is copied once into the message. Long messages of `counted` arrive straight
-/// in the columns; others are copied out once. In between `crystal` copies a row up to log2(P) times and
-/// `direct` twice. Memory O(rows sent + rows received); by the router a rank also holds rows on their way to others, as
-/// many as it sends if destinations are spread evenly. Source: Tautges et al. 2012, section III, tuple_transfer().
+/// in the columns; others are copied out once. In between `crystal` copies a row up to log2(P) times and `direct`
+/// twice. Memory O(rows sent + rows received). By the router a rank also holds rows in transit to others, as many as it
+/// sends if destinations are spread evenly. Source: Tautges et al. 2012, section III, tuple_transfer().
 template <std::size_t I, Column... Columns>
 void transfer(mpi::Context& context, TupleList<Columns...>& list, TransferOptions options = {}) {
   using List = TupleList<Columns...>;
   static_assert(std::is_same_v<typename List::template ColumnType<I>, Rank>, "column I names the destination");
-  // Call `visit` with the indices of the columns that travel; a list of destinations alone sends a byte a row.
+  // Call `visit` with the indices of the columns that are sent; a list of destinations alone sends a byte per row.
   const auto with_others = [](auto&& visit) {
     [&]<std::size_t... Ks>(std::index_sequence<Ks...>) {
       return visit.template operator()<Ks + (Ks < I ? 0 : 1)...>();

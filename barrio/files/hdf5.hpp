@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Reading HDF5 files, on one process or in parallel: handles, datasets and attributes.
+
 #include <hdf5.h>
 
 #include <cstdint>
@@ -15,7 +17,7 @@
 
 namespace barrio::files {
 
-/// Own an HDF5 identifier of any kind that can be closed without other ranks. Move-only.
+/// Owner of an HDF5 identifier of any kind that can be closed without other ranks. Move-only.
 class Handle {
  public:
   Handle() = default;
@@ -39,26 +41,26 @@ class Handle {
   herr_t (*close_)(hid_t) = nullptr;
 };
 
-/// Take an identifier from an HDF5 call or throw what HDF5 has to say. @throws Error{bad_input} naming `subject`
+/// Take an identifier from an HDF5 call, or throw HDF5's own message. @throws Error{bad_input} naming `subject`
 Handle checked(hid_t id, herr_t (*close)(hid_t), const std::string& subject, std::string_view doing);
-/// The same for calls that return a status.
+/// Check the status of an HDF5 call, and throw as `checked` does.
 void check(herr_t status, const std::string& subject, std::string_view doing);
 
 /// Open a file to read it on this process alone. Works before MPI_Init. Local.
-/// @throws Error{failed} if it does not exist or may not be read; {bad_input} if it is no HDF5 file or is truncated
+/// @throws Error{failed} if it does not exist or may not be read; {bad_input} if it is not HDF5 or is truncated
 Handle open_to_read(const std::string& path);
 
-/// Where to read: a file or group that is open on this process alone, or on all ranks of a context.
+/// A file or group to read from, open on this process alone or on all ranks of a context.
 struct Place {
   hid_t id;
-  mpi::Context* context = nullptr;         ///< null: open on this process alone; else reads are counted in its counters
+  mpi::Context* context = nullptr;         ///< null: open on this process alone; else its counters count the reads
   Place(hid_t local_id) : id(local_id) {}  // NOLINT(google-explicit-constructor): the usual case
   Place(hid_t shared_id, mpi::Context& all_ranks) : id(shared_id), context(&all_ranks) {}
 };
 
-/// A file that is open on all ranks together. Move-only. Closing it is collective: its destructor closes it normally,
-/// but leaves it open while an exception is on its way, since other ranks may not be there. `or_close` closes it on an
-/// error that all ranks have agreed on.
+/// A file that is open on all ranks together. Move-only. Closing it is collective. The destructor closes it normally,
+/// but leaves it open during stack unwinding, because other ranks may not get there. `or_close` closes it on an error
+/// that all ranks have agreed on.
 class SharedFile {
  public:
   SharedFile(Handle file, mpi::Context& context) : file_(std::move(file)), context_(&context) {}
@@ -66,7 +68,7 @@ class SharedFile {
   SharedFile& operator=(SharedFile&&) = default;
   ~SharedFile();
   [[nodiscard]] Place get() const noexcept { return {file_.get(), *context_}; }
-  /// Collective.
+  /// Close the file. Collective.
   void close() { file_.close(); }
 
  private:
@@ -74,8 +76,8 @@ class SharedFile {
   mpi::Context* context_;
 };
 
-/// Read from something that all ranks have open, and close it on all of them if they agree on an error: a program may
-/// go on with other files, and files left open use up MPI's resources.
+/// Read from a file that all ranks have open, and close it on all of them if they agree on an error. A program may
+/// continue with other files, and files left open use up MPI's resources.
 template <class Shared, class Read>
 auto or_close(Shared& file, Read&& read) {
   try {
@@ -86,24 +88,23 @@ auto or_close(Shared& file, Read&& read) {
   }
 }
 
-/// Open a file to read it on all ranks together. Collective; rank 0 looks first, so a faulty file fails without
-/// parallel I/O.
+/// Open a file to read it on all ranks together. Collective. Rank 0 checks the file first, so a faulty one is refused
+/// without parallel I/O.
 /// @throws AgreedError as open_to_read
 SharedFile open_to_read(mpi::Context& context, const std::string& path);
 
-/// Whether a link exists along a path below `where`. As read_integers: on a shared file rank 0 looks for all, so that
-/// all ranks get the same answer.
+/// Tell whether a link exists at a path below `where`. Collective or local as read_integers: on a shared file rank 0
+/// looks for all, so all ranks get the same answer.
 bool has(Place where, const std::string& path);
-/// Names of the links in a group, ascending. Local.
+/// List the names of the links in a group, ascending. Local.
 std::vector<std::string> names_in(Place where, const std::string& path);
-/// Extents of a dataset; empty if there is no such dataset. As `has`.
+/// Return the extents of a dataset; empty if there is no such dataset. Collective or local as `has`.
 std::vector<std::int64_t> extents(Place where, const std::string& path);
 
-/// The meaning of a fixed-length text: up to the first NUL, without trailing blanks. Local.
+/// Return the content of a fixed-length text: up to the first NUL, without trailing blanks. Local.
 std::string trimmed(std::string_view text);
 
-/// Check that a dataset announces no more values than its storage can hold, so that a damaged size is not believed.
-/// Local.
+/// Check that a dataset announces no more values than its storage can hold, which guards against damaged sizes. Local.
 /// @throws Error{bad_input} naming the dataset
 void check_size(Place where, const std::string& path);
 
@@ -112,26 +113,26 @@ struct Run {
   std::int64_t first = 0;
   std::int64_t count = 0;
 };
-/// Rows of a dataset that this rank reads; the dimensions after them are read whole, or in runs.
+/// Rows of a dataset that this rank reads. The dimensions after them are read completely, or in runs.
 struct Rows {
   std::int64_t first = 0;
   std::int64_t count = 0;
-  /// Places in the leading dimensions, such as a time step; rows then count in the dimension after them. Borrowed.
+  /// Places in the leading dimensions, such as a time step; rows are then those of the next dimension. Borrowed.
   std::span<const std::int64_t> within = {};
-  /// Runs along the dimensions right after that of the rows; those behind them are read whole. Borrowed.
+  /// Runs along the dimensions after the rows; the dimensions after those are read completely. Borrowed.
   std::span<const Run> of_each = {};
 };
 /// All rows.
 inline constexpr Rows all_rows{0, -1};
 
 /// Read integers of any width, sign and byte order. Collective if the file is open on all ranks, local otherwise.
-/// Bytes are read as they are in the file and converted here: a conversion inside parallel HDF5 would make every rank
-/// read alone. If one did so all the same, the counters of the context and the log show it.
-/// @throws Error{bad_input} if the dataset is absent, holds no integers or arrays of them, or lacks the rows; with a
-/// context AgreedError, whichever rank met the fault, so a phase that reads together needs no agreement of its own
-/// Cost: with a context, two mpi::agree besides the read.
+/// Bytes are read unconverted, and barrio converts them: a conversion inside parallel HDF5 would make every rank read
+/// independently. If HDF5 does so anyway, the counters of the context and the log show it.
+/// @throws Error{bad_input} if the dataset is absent, does not hold single integers, or lacks the rows; with a context
+/// AgreedError on all ranks, even if only one found the fault, so a collective read needs no further agreement
+/// Cost: with a context, two mpi::agree in addition to the read.
 std::vector<std::int64_t> read_integers(Place where, const std::string& path, Rows rows = all_rows);
-/// The same, minus `first`: the ids of a file as 0-based rows.
+/// Read ids and subtract `first`, which turns the ids of a file into 0-based rows. As read_integers.
 std::vector<GlobalId> read_ids(Place where, const std::string& path, std::int64_t first, Rows rows = all_rows);
 /// Read floating-point numbers of any width and byte order. As read_integers.
 std::vector<double> read_reals(Place where, const std::string& path, Rows rows = all_rows);
@@ -140,17 +141,17 @@ struct NativeValues {
   enum class Kind { integer, real, other };
   Kind kind = Kind::other;
   bool is_signed = true;
-  std::size_t number_bytes = 1;  ///< of one number, or of one value of other kinds
-  std::size_t n_numbers = 1;     ///< in one value: more than one for array types
+  std::size_t number_bytes = 1;  ///< size of one number, or of one value of another kind
+  std::size_t n_numbers = 1;     ///< numbers in one value: more than one for array types
   std::vector<std::byte> bytes;
 };
-/// Read values as they are. As read_integers.
+/// Read values without a change of type. As read_integers.
 NativeValues read_native(Place where, const std::string& path, Rows rows = all_rows);
-/// Read an attribute as it is. Local. @return no bytes if there is none, or it is too large to be one
+/// Read an attribute without a change of type. Local. @return no bytes if it is absent or implausibly large
 NativeValues read_native_attribute(Place where, const std::string& path, const std::string& name);
-/// The shape of values of a committed type or of a dataset, without bytes. Local.
+/// Return the shape of values of a committed type or of a dataset, without bytes. Local.
 NativeValues shape_of_type(Place where, const std::string& path);
-/// Read fixed-length opaque or text values as bytes. @return one string per value, trailing NULs cut
+/// Read fixed-length opaque or text values as bytes. @return one string per value, without trailing NULs
 std::vector<std::string> read_texts(Place where, const std::string& path, Rows rows = all_rows);
 /// Read a scalar or short integer attribute; empty if it is absent or of another kind.
 std::vector<std::int64_t> read_attribute(Place where, const std::string& path, const std::string& name);

@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Parallel writing of HDF5 files that appear only when they are complete.
+
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,39 +13,40 @@
 
 namespace barrio::files {
 
-/// Write an HDF5 file on all ranks together so that a reader sees the old file or the whole new one.
-/// The file grows under a temporary name beside its place and is renamed by `close()`. All verbs are collective.
-/// HDF5 runs on rank 0 alone, in memory, where it makes the structure of the file; each rank writes its rows to the
-/// place that HDF5 has set aside for them. So a failed write is a system error on one rank, on which all agree; HDF5
-/// itself hangs or dies of it (docs/decisions/0011).
+/// A writer of an HDF5 file on all ranks together. A reader sees either the old file or the complete new one.
+/// The file grows under a temporary name in the same folder and is renamed by `close()`. All functions are collective
+/// unless said. HDF5 runs on rank 0 alone, in memory, where it builds the structure of the file. Each rank writes its
+/// rows to the space that HDF5 has allocated for them. So a failed write is a system error on one rank, on which all
+/// agree; HDF5 itself would hang or crash (docs/decisions/0011).
 class FileWriter {
  public:
-  /// @param expected_bytes  about how large the file will be. Space is reserved before it is written, here and later
-  /// for what exceeds this, so that a full disk is noticed before the work is done
-  /// @throws AgreedError{failed} if the place cannot be written or has no room, or another job is writing there;
-  /// nothing is left behind then. What a killed job has left is replaced.
+  /// Make a file under a temporary name.
+  /// @param expected_bytes  approximate size of the file. This space is reserved here, and any excess when a dataset
+  /// needs it, so a full disk is noticed early
+  /// @throws AgreedError{failed} if the folder is not writable, the disk is full, or another job is writing this file;
+  /// nothing is left behind then. The remains of a killed job are replaced.
   FileWriter(mpi::Context& context, std::string path, std::uint64_t expected_bytes);
   FileWriter(const FileWriter&) = delete;
   FileWriter& operator=(const FileWriter&) = delete;
-  /// Without `close()` the temporary file is removed and the old one stays.
+  /// Destroy the writer. Without `close()` the temporary file is removed and the old file stays.
   ~FileWriter();
 
-  // A fault of these is thrown by the next call that makes rows, or by close().
+  // Faults of the following functions are thrown by the next call that makes rows, or by close().
 
   void make_group(const std::string& path);
   void commit_type(const std::string& path, hid_t type);
-  /// Attributes are given alike on every rank.
+  /// Write an attribute, the same on every rank.
   void write_attribute(const std::string& path, const std::string& name, hid_t type, const void* value);
   void write_attribute(const std::string& path, const std::string& name, std::span<const std::int64_t> values);
   void write_attribute(const std::string& path, const std::string& name, std::span<const double> values);
   void write_attribute(const std::string& path, const std::string& name, std::int64_t value);
   void write_attribute(const std::string& path, const std::string& name, const std::string& text);
 
-  /// A dataset whose rows are put.
+  /// A dataset whose rows can be put.
   class Rows {
    public:
     Rows() = default;
-    /// Whether a dataset was made.
+    /// Tell whether a dataset was made.
     [[nodiscard]] explicit operator bool() const noexcept { return number_ != SIZE_MAX; }
 
    private:
@@ -52,35 +55,35 @@ class FileWriter {
     std::size_t number_ = SIZE_MAX;
   };
   /// Make a dataset, to be filled by `put_rows`. @param row_size numbers per row; 0 makes a 1-D dataset
-  /// @param type  of the values, here and in the file
-  /// @throws AgreedError{failed} if there is no room for it
+  /// @param type  of the values, both in memory and in the file
+  /// @throws AgreedError{failed} if the disk has no space for it
   /// Cost: one agreement and one broadcast
   [[nodiscard]] Rows make_rows(const std::string& path, hid_t type, std::int64_t n_rows, std::int64_t row_size);
   template <class T>
   [[nodiscard]] Rows make_rows(const std::string& path, std::int64_t n_rows, std::int64_t row_size = 0) {
     return make_rows(path, native_type<T>(), n_rows, row_size);
   }
-  /// Make a dataset whose rows can grow, in chunks. It has none yet.
+  /// Make a dataset that can grow in chunks. It has no rows yet.
   [[nodiscard]] Rows make_growing(const std::string& path, hid_t type, std::int64_t row_size, std::int64_t chunk_rows);
-  /// Make a growing dataset longer. @param n_rows  new length, no less than before. @throws, cost as make_rows
+  /// Extend a growing dataset. @param n_rows  new length, not less than before. @throws, cost as make_rows
   void grow(const Rows& rows, std::int64_t n_rows);
-  /// Write rows first .. first + count - 1, straight to their place. Local: any rank puts any rows, any number of
-  /// times, and all ranks together put each row once. A fault (rows put twice or never, beyond the end, or of other
-  /// numbers than the dataset's, a full disk) is thrown on all ranks by the next call that makes rows, or by close(),
-  /// which sees whether all rows are there. Cost: one write to the file, in a growing dataset one a chunk; nothing is
-  /// kept of the rows.
+  /// Write rows first .. first + count - 1 directly to their place in the file. Local: any rank puts any rows, any
+  /// number of times, and all ranks together put each row once. A fault (rows put twice or never, beyond the end or of
+  /// another type than the dataset's, or a full disk) is thrown on all ranks by the next call that makes rows, or by
+  /// close(), which checks that all rows were put. Cost: one write to the file, for a growing dataset one per chunk; no
+  /// copy of the rows is kept.
   void put_rows(const Rows& rows, std::int64_t first, std::int64_t count, const void* values);
-  /// The same for whole rows of numbers of the dataset's type.
+  /// Write whole rows of numbers of the dataset's type. As above.
   template <class T>
   void put_rows(const Rows& rows, std::int64_t first, std::span<const T> values) {
     put_numbers(rows, first, native_type<T>(), std::ssize(values), values.data());
   }
-  /// Keep a fault of this rank, such as rows that do not fit, for the next call that makes rows or closes the file: it
-  /// throws it on all ranks. The first one stays. Local.
+  /// Keep a fault of this rank, such as rows that do not fit. The next call that makes rows or closes the file throws
+  /// it on all ranks. Only the first fault is kept. Local.
   void keep_fault(Status fault);
 
   /// Make a dataset and put this rank's rows. @param row_size numbers per row; 0 makes a 1-D dataset
-  /// @param type  of the values, here and in the file. @throws as make_rows and put_rows
+  /// @param type  of the values, both in memory and in the file. @throws as make_rows and put_rows
   void write_rows(const std::string& path, hid_t type, std::int64_t n_rows, std::int64_t row_size, std::int64_t first,
                   std::int64_t count, const void* values) {
     put_rows(make_rows(path, type, n_rows, row_size), first, count, values);
@@ -90,45 +93,45 @@ class FileWriter {
                   std::span<const T> values) {
     put_rows(make_rows<T>(path, n_rows, row_size), first, values);
   }
-  /// Write a small dataset that rank 0 holds whole; other ranks' values are ignored, but their size must agree.
+  /// Write a small dataset that rank 0 holds completely. Other ranks' values are ignored, but their size must agree.
   template <class T>
   void write_small(const std::string& path, std::span<const T> values, std::int64_t row_size = 0) {
     const std::int64_t width = row_size > 0 ? row_size : 1;
     write_rows(path, std::ssize(values) / width, row_size, 0, context_.is_root() ? values : std::span<const T>{});
   }
 
-  /// Close the file and give it its name. @throws AgreedError{failed}; the old file stays then
+  /// Close the file and rename it to its final name. @throws AgreedError{failed}; the old file stays then
   void close();
 
   template <class T>
   static hid_t native_type();
 
  private:
-  /// Do something with HDF5, on rank 0 alone, unless it has failed before.
+  /// Call HDF5 on rank 0, unless there was a fault before.
   template <class Work>
   void on_root(Work&& work);
-  /// Ask for the space of a dataset unless `expected_bytes` covers it. Local, on rank 0.
+  /// Reserve the space of a dataset unless `expected_bytes` covers it. Local, on rank 0.
   void claim(std::uint64_t bytes);
   /// Write the structure of the file. Local, on rank 0.
   void put_structure();
-  /// A dataset, and what was put into it here.
+  /// A dataset, and a summary of the rows that this rank has put.
   struct Dataset {
     std::string path;
     std::int64_t n_rows = 0;
     std::int64_t row_size = 0;
-    std::int64_t width = 1;  // numbers of a row
+    std::int64_t width = 1;  // numbers per row
     std::uint64_t row_bytes = 0;
     H5T_class_t kind = H5T_NO_CLASS;
-    std::int64_t chunk_rows = 0;             // 0: all rows stand together
-    std::vector<std::uint64_t> places = {};  // in the file, of the rows or of each chunk
+    std::int64_t chunk_rows = 0;             // 0: all rows are contiguous
+    std::vector<std::uint64_t> places = {};  // offset in the file of the rows, or of each chunk
     std::int64_t n_put = 0;
-    std::uint64_t ends = 0;  // sum over runs of what stands for their first row, less what stands for their end
+    std::uint64_t ends = 0;  // sum over runs: hash of the first row minus hash of the end
   };
   static Dataset describe(const std::string& path, hid_t type, std::int64_t n_rows, std::int64_t row_size);
-  /// Make a dataset with HDF5. Local, on rank 0. @param limit  of its rows
+  /// Make a dataset with HDF5. Local, on rank 0. @param limit  maximum number of its rows
   [[nodiscard]] Handle create(const Dataset& made, hid_t type, hsize_t limit);
   void put_numbers(const Rows& rows, std::int64_t first, hid_t type, std::int64_t n, const void* values);
-  /// @throws AgreedError{usage} naming a dataset whose rows were not put once each. Collective.
+  /// Check that each row was put once. Collective. @throws AgreedError{usage} naming the dataset
   void check_filled();
   /// Write bytes to a place in the file. Local. @throws Error{failed}
   void put(const void* bytes, std::uint64_t n, std::uint64_t place) const;
@@ -143,7 +146,7 @@ class FileWriter {
   Handle file_;                                   ///< in the image
   std::vector<Dataset> datasets_;
   Status fault_;   ///< not agreed on yet
-  int data_ = -1;  ///< the file as the system knows it
+  int data_ = -1;  ///< file descriptor
 };
 
 template <>

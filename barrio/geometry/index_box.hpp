@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Boxes of integer indices: intersection, growth, coarsening and subtraction.
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -9,8 +11,9 @@
 
 namespace barrio::geometry {
 
-/// A box of the index space of D axes: low[k] .. high[k] - 1 along each. Places in it run along the first axis first.
-/// Indices may be negative. All is local, O(D) and without allocation unless said.
+/// A box in a D-dimensional index space: low[k] .. high[k] - 1 along axis k. Its cells are numbered along the first
+/// axis first; that number is called a place. Indices may be negative. All functions are local, cost O(D) and do not
+/// allocate unless said.
 template <std::size_t D>
 struct IndexBox {
   using Index = std::array<std::int64_t, D>;
@@ -22,39 +25,39 @@ struct IndexBox {
   [[nodiscard]] constexpr bool empty() const noexcept;
   [[nodiscard]] constexpr std::int64_t size() const noexcept;
   [[nodiscard]] constexpr bool contains(const Index& at) const noexcept;
-  /// Whether it has all that the other has; an empty one is in every box.
+  /// Tell whether this box contains all of another; every box contains an empty one.
   [[nodiscard]] constexpr bool contains(const IndexBox& other) const noexcept;
 
-  /// @pre contains(at)
+  /// Return the place of an index. @pre contains(at)
   [[nodiscard]] constexpr std::int64_t place(const Index& at) const noexcept;
-  /// @pre 0 <= place < size()
+  /// Return the index at a place. @pre 0 <= place < size()
   [[nodiscard]] constexpr Index at(std::int64_t place) const noexcept;
 
-  /// What both have. Where that is nothing, a box without extent along the axes on which they do not meet.
+  /// Return the intersection. It has no extent along the axes on which the boxes are disjoint.
   [[nodiscard]] constexpr IndexBox intersected(const IndexBox& other) const noexcept;
-  /// Moved by a number of places along each axis.
+  /// Return this box moved by a number of cells along each axis.
   [[nodiscard]] constexpr IndexBox shifted(const Index& by) const noexcept;
-  /// Larger by `n` places at both ends of each axis; smaller where n < 0.
+  /// Return this box grown by `n` cells at both ends of each axis, or of one axis; shrunk if n < 0.
   [[nodiscard]] constexpr IndexBox grown(std::int64_t n) const noexcept;
   [[nodiscard]] constexpr IndexBox grown(std::size_t axis, std::int64_t n) const noexcept;
-  /// The cells of a grid `ratio` times as coarse that have one of its cells. @pre ratio >= 1
+  /// Return the cells of a grid `ratio` times as coarse that overlap this box. @pre ratio >= 1
   [[nodiscard]] constexpr IndexBox coarsened(std::int64_t ratio) const noexcept;
-  /// The cells of a grid `ratio` times as fine in its cells. @pre ratio >= 1
+  /// Return the cells of a grid `ratio` times as fine that this box covers. @pre ratio >= 1
   [[nodiscard]] constexpr IndexBox refined(std::int64_t ratio) const noexcept;
 
   constexpr bool operator==(const IndexBox&) const = default;
 };
 
-/// What `box` has and `taken` has not, as boxes that do not meet, added to `out`: at most 2 D, the slabs at both ends
-/// of the last axis first, the whole width of the others. Allocates in `out` only.
+/// Append the difference `box` minus `taken` to `out`, as at most 2 D disjoint boxes. The slabs at both ends of the
+/// last axis come first and span the full width of the other axes. Allocates in `out` only.
 template <std::size_t D>
 constexpr void subtract(IndexBox<D> box, const IndexBox<D>& taken, std::vector<IndexBox<D>>& out);
 
-/// What `box` has and none of `taken` has, as boxes that do not meet. They may be many; O(boxes * taken).
+/// Return the difference `box` minus all of `taken`, as disjoint boxes. They may be many; O(boxes * taken).
 template <std::size_t D>
 [[nodiscard]] constexpr std::vector<IndexBox<D>> subtract(const IndexBox<D>& box, std::span<const IndexBox<D>> taken);
 
-// Below: the bodies.
+// Definitions.
 
 template <std::size_t D>
 constexpr bool IndexBox<D>::empty() const noexcept {

@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Exact geometric predicates: orientation, in-circle and in-sphere tests.
+
 #include <array>
 #include <cmath>
 #include <span>
@@ -7,21 +9,22 @@
 #include "barrio/base/ids.hpp"
 #include "barrio/geometry/detail/signs.hpp"
 
-// Signs of determinants of coordinates, exact: what a triangulation may believe. Local.
+// The sign of each determinant is exact, so a triangulation can rely on it. All functions are local.
 //
-// A sign is taken from rounded numbers where a bound on their error allows it, and else from sums of doubles that have
-// no error. That holds for coordinates that are 0 or whose magnitudes lie between 1e-45 and 1e60, and where doubles are
-// rounded as IEEE 754 says: see `check_arithmetic`.
+// A sign is taken from rounded numbers where their error bound allows it, otherwise from exact sums of doubles. Signs
+// are exact for coordinates that are 0 or whose magnitudes lie between 1e-45 and 1e60, on machines that round doubles
+// as IEEE 754 prescribes: see `check_arithmetic`.
 // Source: Shewchuk 1997, "Adaptive precision floating-point arithmetic and fast robust geometric predicates".
 
 namespace barrio::geometry {
 
 using detail::Point2;
-/// What magnitudes of coordinates have exact signs, besides 0.
+/// Range of the magnitudes of coordinates for which signs are exact; 0 is allowed too.
 inline constexpr double min_exact = 1e-45;
 inline constexpr double max_exact = 1e60;
 using Point3 = std::array<double, 3>;
 
+/// Compute the orientation of three points.
 /// @return 1 if a, b, c run counterclockwise, -1 if clockwise, 0 if they lie on a line
 [[nodiscard]] inline int orient2d(const Point2& a, const Point2& b, const Point2& c) {
   const double left = (a[0] - c[0]) * (b[1] - c[1]);
@@ -29,10 +32,11 @@ using Point3 = std::array<double, 3>;
   const int sure = detail::sign_if_sure(left - right, std::abs(left) + std::abs(right), 5.0);
   return sure != detail::not_sure ? sure : detail::exact_orient2d(a, b, c);
 }
+/// Compute the orientation of four points.
 /// @return sign of det(b - a, c - a, d - a): 1 for a positive tetrahedron, 0 if the four lie in a plane
 [[nodiscard]] int orient3d(const Point3& a, const Point3& b, const Point3& c, const Point3& d);
-/// @return 1 if d lies inside the circle through a, b, c, which run counterclockwise, -1 outside, 0 on it. The other
-/// way round for a clockwise triangle
+/// Tell on which side of the circle through a, b, c a point d lies.
+/// @return 1 inside, -1 outside, 0 on the circle, for a counterclockwise triangle; reversed for a clockwise one
 [[nodiscard]] inline int incircle(const Point2& a, const Point2& b, const Point2& c, const Point2& d) {
   const double ax = a[0] - d[0];
   const double ay = a[1] - d[1];
@@ -56,25 +60,27 @@ using Point3 = std::array<double, 3>;
   const int sure = detail::sign_if_sure(rounded, permanent, 12.0);
   return sure != detail::not_sure ? sure : detail::exact_incircle(a, b, c, d);
 }
-/// @return 1 if e lies inside the sphere through a, b, c, d, a positive tetrahedron, -1 outside, 0 on it. The other way
-/// round for a negative one
+/// Tell on which side of the sphere through a, b, c, d a point e lies.
+/// @return 1 inside, -1 outside, 0 on the sphere, for a positive tetrahedron; reversed for a negative one
 [[nodiscard]] int insphere(const Point3& a, const Point3& b, const Point3& c, const Point3& d, const Point3& e);
 
-/// The same where points on one circle are to have one answer, the same everywhere: as if the point of the highest id
-/// were lifted a little, the one of the next id by much less, and so on. Triangles that keep to it are a Delaunay
-/// triangulation, and the only one.
+/// Tell on which side of the circle a point d lies, with ties broken by ids (symbolic perturbation). It is as if the
+/// point of the highest id were lifted a little, the one of the next id by much less, and so on. Points on one circle
+/// then have one answer everywhere, and the Delaunay triangulation that satisfies it is unique.
 /// @param[in] ids  of a, b, c, d; different @pre a, b, c do not lie on a line
 /// @return 1 or -1. Source: Devillers and Teillaud 2011, "Perturbations for Delaunay and weighted Delaunay 3D
 /// triangulations"
 [[nodiscard]] int incircle(const std::array<Point2, 4>& points, std::span<const GlobalId, 4> ids);
-/// The same for points that are known to lie on one circle.
+/// Decide the tie as `incircle` does, for four points known to lie on one circle.
 [[nodiscard]] int incircle_of_one_circle(const std::array<Point2, 4>& points, std::span<const GlobalId, 4> ids);
+/// Tell on which side of the sphere a point e lies, with ties broken by ids as in two dimensions.
 /// @param[in] ids  of a, b, c, d, e; different @pre a, b, c, d do not lie in a plane
+/// @return 1 or -1
 [[nodiscard]] int insphere(const std::array<Point3, 5>& points, std::span<const GlobalId, 5> ids);
 
-/// Check that this program's arithmetic is the one that exact signs ask for: compilers that are allowed to reorder sums
-/// (-ffast-math) or to fuse products into them change it. Cost: microseconds.
-/// @throws Error{failed} if a known answer is missed
+/// Check that this build rounds as exact signs require. A compiler that may reorder sums (-ffast-math) or fuse
+/// products into them breaks this. Cost: microseconds.
+/// @throws Error{failed} if a known result is not reproduced
 void check_arithmetic();
 
 }  // namespace barrio::geometry

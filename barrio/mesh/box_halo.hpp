@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Ghost exchange of fields on the boxes of a `BoxLayout`.
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -15,24 +17,26 @@ namespace barrio::mesh {
 
 struct BoxHaloOptions {
   int ghosts = 1;  ///< layers of ghost cells around each box, at its corners too
-  /// Whether the arrays of values go beyond ends of the domain that are not periodic, for the caller's boundary values.
+  /// The arrays of values extend beyond non-periodic ends of the domain, for the caller's boundary values.
   bool has_outside = true;
   exchange::RepeatedExchangeOptions exchange = {};
 };
 
-/// What the values of a box with its ghosts stand on: its places, grown by the ghost layers. Local.
+/// Return the places that the values of a box cover: its own, grown by the ghost layers. Local.
 template <std::size_t D>
 [[nodiscard]] geometry::IndexBox<D> places_with_ghosts(const BoxLayout<D>& layout, std::size_t box, Centering centering,
                                                        const BoxHaloOptions& options) noexcept;
 
-/// The values of one field on this rank's boxes: borrowed arrays, one a box, over its places with ghosts.
+/// Values of one field on this rank's boxes: one borrowed array per box, over its places with ghosts.
 class BoxField {
  public:
+  /// Make a field that stores the components of a place together.
   /// @param values  of each box: shape (places, n_components); places run along the first axis first
   template <mpi::Trivial T>
   static BoxField by_place(Centering centering, std::span<const std::span<T>> values, int n_components = 1) {
     return BoxField(centering, sizeof(T) * n_components, 1, bytes_of(values));
   }
+  /// Make a field that stores one array of places per component.
   /// @param values  of each box: shape (n_components, places)
   template <mpi::Trivial T>
   static BoxField by_component(Centering centering, std::span<const std::span<T>> values, int n_components) {
@@ -40,9 +44,9 @@ class BoxField {
   }
 
   [[nodiscard]] Centering centering() const noexcept { return centering_; }
-  /// Of a place in one array.
+  /// Return the bytes of one place in one array.
   [[nodiscard]] std::size_t place_bytes() const noexcept { return place_bytes_; }
-  /// Arrays over the places that each box has, one after the other.
+  /// Return the number of arrays over its places that each box stores, one after the other.
   [[nodiscard]] std::size_t n_arrays() const noexcept { return n_arrays_; }
   [[nodiscard]] std::span<const std::span<std::byte>> boxes() const& noexcept { return boxes_; }
 
@@ -61,51 +65,55 @@ class BoxField {
   std::vector<std::span<std::byte>> boxes_;
 };
 
-/// Bring the ghosts of fields on the boxes of a layout up to date, as often as wanted: those for which there is a box,
-/// near by, on another rank or across a periodic end. Values that a box has itself stay as they are, those at its
-/// border too. One message a neighbouring rank and round, of all fields together; boxes of one rank copy.
+/// Repeatable exchange that brings the ghosts of fields on the boxes of a layout up to date. It fills those ghosts that
+/// a nearby box has: one on this rank, on another rank or across a periodic end. A box's own values stay as they are,
+/// also at its border. Each round sends one message to each neighbouring rank, for all fields together; boxes of one
+/// rank copy.
 ///
-/// The values may be used while they travel: the ghosts of a box are there once it was handed out as ready.
+/// The values may be used while they travel: the ghosts of a box are complete once it was handed out as ready.
 template <std::size_t D>
 class BoxHalo {
  public:
-  /// Local. The layout is shared, the values are borrowed as long as the halo lives.
-  /// @param fields  the same on all ranks but for the values
-  /// @throws Error{usage} for another number of arrays than boxes, an array of another size than its places with ghosts
-  /// have, or ghosts deeper than the layout's reach allows; and as RepeatedExchange
-  /// Cost: O(neighbours), of vertices and faces squared for each box; memory O(bytes of a round)
+  /// Plan the exchange. Local. The layout is shared; the values are borrowed as long as the halo lives.
+  /// @param fields  the same on all ranks except for the values
+  /// @throws Error{usage} if there are not as many arrays as boxes, an array does not have the size of its places with
+  /// ghosts, or the ghosts are deeper than the layout's reach allows; and as RepeatedExchange
+  /// Cost: O(neighbours) for each box, squared for vertices and faces; memory O(bytes of a round)
   BoxHalo(std::shared_ptr<const BoxLayout<D>> layout, std::vector<BoxField> fields, const BoxHaloOptions& options = {});
   BoxHalo(BoxHalo&&) noexcept;
   BoxHalo& operator=(BoxHalo&&) = delete;
   ~BoxHalo();
 
-  /// Send what others need and start to receive. Local. Until end() do not write places that a box has itself, nor use
-  /// ghosts of boxes that were not handed out.
+  /// Send the values that others need and start to receive. Local. Until end(), do not write places that a box has
+  /// itself, and do not use ghosts of boxes that were not handed out.
   void begin();
-  /// Make progress while the caller computes; most calls cost a nanosecond. @return whether end() has nothing to wait
-  /// for
+  /// Make progress while the caller computes; most calls cost a nanosecond.
+  /// @return whether end() has nothing to wait for
   bool progress();
-  /// Wait until all ghosts are there. Local, blocks.
+  /// Wait until all ghosts have arrived. Local, blocks.
   void end();
   void exchange() {
     begin();
     end();
   }
 
-  /// Boxes whose ghosts do not come from other ranks: they are there after begin().
+  /// Return the boxes whose ghosts do not come from other ranks: these are complete after begin().
   [[nodiscard]] std::span<const std::int32_t> interior() const& noexcept;
-  /// The others.
+  /// Return the boxes that have ghosts from other ranks.
   [[nodiscard]] std::span<const std::int32_t> fringe() const& noexcept;
-  /// A box of the fringe whose ghosts have become complete in this round, to be computed while others wait. Local,
-  /// between begin() and end(). @return nothing if there is none now
+  /// Take a box of the fringe whose ghosts have become complete in this round, to compute it while others wait. Local,
+  /// between begin() and end().
+  /// @return nothing if there is none now
   [[nodiscard]] std::optional<std::int32_t> next_ready();
-  /// The same, and wait for one. Local, blocks. @return nothing if all of the fringe was handed out
+  /// Take such a box, and wait for it if necessary. Local, blocks.
+  /// @return nothing if all of the fringe was handed out
   [[nodiscard]] std::optional<std::int32_t> wait_for_ready();
 
   [[nodiscard]] const BoxLayout<D>& layout() const& noexcept;
   [[nodiscard]] const exchange::RepeatedExchangeStatistics& statistics() const& noexcept;
-  /// Messages that this rank sends in a round, and their bytes.
+  /// Return the number of messages that this rank sends in a round.
   [[nodiscard]] std::size_t n_messages() const noexcept;
+  /// Return the bytes of the messages that this rank sends in a round.
   [[nodiscard]] std::uint64_t n_bytes_sent() const noexcept;
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 

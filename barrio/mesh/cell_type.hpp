@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Dimensions and types of entities, and the topology of each type.
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -12,14 +14,14 @@ namespace barrio::mesh {
 enum class Dim : int { vertex = 0, edge = 1, face = 2, volume = 3 };
 
 constexpr int value(Dim dim) noexcept { return static_cast<int>(dim); }
-/// For arrays by dimension.
+/// Return a dimension as an index, for arrays by dimension.
 constexpr std::size_t index(Dim dim) noexcept { return static_cast<std::size_t>(dim); }
 
 /// Topology of an entity. Higher-order elements have the type of their corners and more nodes.
 ///
 /// Nodes of a polygon go round it; a padded one repeats its last node. Nodes of a polyhedron are its faces one after
 /// the other, each a closed loop that repeats its first vertex at the end: `a b c a b d c b` begins with the faces abc
-/// and bdc. A knife is a hex whose top is folded: corners 5 and 7 of the hex are its corner 5.
+/// and bdc. A knife is a hex with a folded top: corners 5 and 7 of the hex are its corner 5.
 enum class CellType : std::uint8_t {
   vertex,
   edge,
@@ -39,8 +41,8 @@ struct CellTopology {
   std::string_view name;    ///< "tet"
   std::string_view plural;  ///< "tets"
   Dim dim;
-  int n_corners;                       ///< 0 where it varies: then sides and edges follow from the nodes
-  std::span<const std::int8_t> sides;  ///< corners of the sides, -1 ends each side; empty where it varies
+  int n_corners;                       ///< 0 if it varies: then sides and edges follow from the nodes
+  std::span<const std::int8_t> sides;  ///< corners of the sides, -1 ends each side; empty if they vary
   std::span<const std::int8_t> edges;  ///< corner pairs
 };
 

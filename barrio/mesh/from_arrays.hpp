@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Meshes from the arrays of a program: as tables, or distributed.
+
 #include <cstdint>
 #include <span>
 #include <string>
@@ -9,8 +11,8 @@
 
 namespace barrio::mesh {
 
-/// This rank's share of a mesh that a program has in arrays. Any rank gives any share, or nothing; each cell is given
-/// by one rank. All spans are borrowed. `CellType::vertex` stands for the vertices.
+/// One rank's share of a mesh that a program has in arrays. Any rank gives any share, or nothing; exactly one rank
+/// gives each cell. All spans are borrowed. `CellType::vertex` stands for the vertices.
 struct MeshArrays {
   /// Cells of one type.
   struct Cells {
@@ -18,10 +20,10 @@ struct MeshArrays {
     int nodes_per_cell = 0;                      ///< the same on every rank; 0: varies, see offsets
     std::span<const std::int64_t> offsets = {};  ///< if it varies: one longer than the number of cells
     std::span<const std::int64_t> nodes = {};    ///< vertices, cell after cell
-    std::span<const std::int32_t> parts = {};    ///< of each cell of the top dimension, on all ranks or on none
+    std::span<const std::int32_t> parts = {};    ///< of each top cell; on all ranks or on none
     [[nodiscard]] std::size_t size() const noexcept;
   };
-  /// Members of a set: places among the vertices or the cells of a type that this rank gives.
+  /// Members of a set: places among this rank's vertices, or among its cells of a type.
   struct Members {
     CellType type;
     std::span<const std::int64_t> places;
@@ -30,7 +32,7 @@ struct MeshArrays {
     SetInfo info;  ///< the same on every rank
     std::vector<Members> members = {};
   };
-  /// One row of numbers for each vertex, or each cell of a type, that this rank gives.
+  /// One row of numbers for each of this rank's vertices, or for each of its cells of a type.
   struct Values {
     CellType type;
     std::span<const std::byte> bytes;
@@ -41,7 +43,7 @@ struct MeshArrays {
   };
 
   std::span<const double> coordinates = {};  ///< shape (n, 3), model units
-  /// Numbers by which nodes name the vertices, >= 0, in any order; ranks that give the same vertex give the same
+  /// Numbers by which nodes name the vertices, >= 0, in any order. Ranks that give the same vertex give the same
   /// coordinates. Empty on all ranks: the vertices are numbered 0, 1, 2, ... rank by rank.
   std::span<const std::int64_t> vertex_ids = {};
   std::vector<Cells> cells = {};  ///< each type at most once
@@ -55,22 +57,22 @@ struct MeshArrays {
 
 /// Make tables from the arrays of all ranks. Collective.
 ///
-/// Vertices have the global ids by which nodes name them; if those have holes, they close up: each becomes the number
-/// of given ones below it. Cells of a dimension are numbered type by type in the order of `CellType`, within a type
-/// rank by rank as they are given. Where several ranks give one vertex, the tag value of the lowest rank counts.
+/// The global ids of vertices are the numbers by which nodes name them. Gaps close up: each id becomes the number of
+/// given ids below it. Cells of a dimension are numbered type by type in the order of `CellType`, and within a type
+/// rank by rank in the order given. If several ranks give one vertex, the tag value of the lowest rank counts.
 /// @throws AgreedError{usage} for arrays that do not fit each other or differ between ranks, {bad_input} for
-/// coordinates that are not finite, ids that do not exist, parts out of range and all that `validate` finds
+/// coordinates that are not finite, ids that do not exist, parts out of range and all errors that `validate` finds
 /// Cost: one routed exchange for vertices, one for each type of cells and each array of a tag; with ids three more, and
-/// two if they have holes. Memory O(given + slab).
+/// two if these have gaps. Memory O(given + slab).
 [[nodiscard]] MeshTables tables_from_arrays(mpi::Context& context, const MeshArrays& arrays);
 
 struct FromArraysOptions {
-  std::string partitioner = "rcb";  ///< for arrays without parts: `partition_cells`, into n_parts or one a rank
+  std::string partitioner = "rcb";  ///< for arrays without parts: into n_parts, or one per rank
   BuildOptions build = {};
 };
 
-/// Make a distributed mesh from the arrays of all ranks. Collective. To leave cells on the ranks that give them, make
-/// the rank the part of each, with as many parts as ranks.
+/// Make a distributed mesh from the arrays of all ranks. Collective. To leave cells on the ranks that give them, set
+/// the part of each cell to its rank, with as many parts as ranks.
 /// @throws AgreedError as tables_from_arrays, partition_cells and the mesh
 [[nodiscard]] Mesh mesh_from_arrays(mpi::Context& context, const MeshArrays& arrays,
                                     const FromArraysOptions& options = {});

@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Joining of several meshes: vertices within a tolerance are merged.
+
 #include <limits>
 #include <string>
 #include <vector>
@@ -9,7 +11,7 @@
 
 namespace barrio::mesh {
 
-/// Options of the joint between two pieces, where they differ from those of all joints.
+/// Options of the joint between two pieces that differ from those of all joints.
 struct JointOptions {
   int a;  ///< place in the list of pieces
   int b;
@@ -17,35 +19,35 @@ struct JointOptions {
 };
 
 struct JoinOptions {
-  /// Vertices of different pieces become one if they are no farther apart, model units; < 0: 1e-8 of the diagonal of
-  /// all pieces together.
+  /// Largest distance at which vertices of different pieces are merged, model units; < 0: 1e-8 of the diagonal of all
+  /// pieces together.
   double tolerance = -1.0;
   std::vector<JointOptions> joints = {};
   /// Leave a joint open unless every vertex there has exactly one partner.
   bool all_or_nothing = false;
-  /// Merge vertices of one piece too, as in a file whose parts were never merged. All its vertices are looked at then.
+  /// Merge vertices of one piece too, as in a file whose parts were never merged. All its vertices are then examined.
   bool within_pieces = false;
 };
 
-/// What was found where two pieces meet: in the overlap of their bounding boxes, each grown by twice the tolerance.
-/// With a == b: within a piece, where most vertices have no partner.
+/// Findings where two pieces meet: in the overlap of their bounding boxes, each grown by twice the tolerance. With a ==
+/// b: within a piece, where most vertices have no partner.
 struct Joint {
   int a = 0;
   int b = 0;
   double tolerance = 0.0;
   std::int64_t n_near = 0;       ///< vertices of both pieces in the region
-  std::int64_t n_matched = 0;    ///< those that have a partner in the other piece
-  std::int64_t n_ambiguous = 0;  ///< those that have more than one there
-  std::int64_t n_chained = 0;    ///< those merged, through others, with one beyond the tolerance
-  double widest_gap = 0.0;       ///< largest distance of partners
-  double nearest_miss = std::numeric_limits<double>::infinity();  ///< smallest distance that was just too large, up to
+  std::int64_t n_matched = 0;    ///< of these, those with a partner in the other piece
+  std::int64_t n_ambiguous = 0;  ///< of these, those with more than one partner there
+  std::int64_t n_chained = 0;    ///< those merged, through others, with a vertex beyond the tolerance
+  double widest_gap = 0.0;       ///< largest distance between partners
+  double nearest_miss = std::numeric_limits<double>::infinity();  ///< smallest distance above the tolerance, up to
                                                                   ///< twice the tolerance; infinity if there is none
   bool is_joined = false;                                         ///< some vertices were merged
   [[nodiscard]] std::int64_t n_unmatched() const noexcept { return a == b ? 0 : n_near - n_matched; }
 };
 
 struct JoinReport {
-  std::vector<Joint> joints;  ///< pairs of pieces whose regions meet, by (a, b)
+  std::vector<Joint> joints;  ///< of pieces whose regions meet, by (a, b)
   std::int64_t n_vertices_before = 0;
   std::int64_t n_vertices = 0;
 };
@@ -58,14 +60,14 @@ struct Joined {
 
 /// Merge pieces of a mesh by the positions of their vertices. Collective. The result does not depend on the rank count.
 ///
-/// Vertices of different pieces within the tolerance become one: the one of the first piece, lowest row. Elements keep
-/// their order, piece after piece; blocks of one type become one. Sets of one kind, id and name become one, except
-/// sets of geometry, ordered sets, and sets with neither meaning nor name. Parts are numbered piece after piece if all
-/// pieces have some; else there are none. A tag that only some pieces have stays on their entities only; a merged
-/// vertex has the values of the one that stays.
-/// @throws AgreedError{usage} for no pieces, a joint of pieces that do not exist, or a tolerance that is not finite;
-/// {bad_input} if a tag is not of the same type in all pieces; {differs} for a tolerance so wide that cells would lose
-/// corners
+/// Vertices of different pieces within the tolerance become one: that of the first piece, lowest row. Elements keep
+/// their order, piece after piece; blocks of one type become one. Sets of one kind, id and name become one, except sets
+/// of geometry, ordered sets, and sets with neither meaning nor name. Parts are numbered piece after piece if all
+/// pieces have some; otherwise the result has no parts. A tag that only some pieces have stays on their entities only;
+/// a merged vertex has the values of the vertex that stays.
+/// @throws AgreedError{usage} for an empty list of pieces, a joint of pieces that do not exist, or a tolerance that is
+/// not finite; {bad_input} if a tag is not of the same type in all pieces; {differs} for a tolerance so wide that cells
+/// would lose corners
 /// Cost: memory O(slab and the values of tags on it); vertices near joints travel to ranks found by hashing space. Time
 /// grows with the number of vertices near joints, whatever the tolerance: one wider than cells is refused before pairs
 /// are compared.

@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file One rank's share of a mesh as plain arrays: taken from a mesh, changed, made into a mesh again.
+
 #include <array>
 #include <cstdint>
 #include <span>
@@ -16,41 +18,44 @@ struct LocalEntities {
   std::vector<std::int32_t> offsets;  ///< of `nodes`, shape (n + 1); empty if all have `nodes_per_entity` nodes
   int nodes_per_entity = 0;
   std::vector<LocalId> nodes;  ///< places of vertices
-  /// Who else has it, by a number in `LocalMesh::rank_sets`; -1: nobody. May be empty if nobody shares any. Cells are
-  /// never shared.
+  /// Sharers of each entity, as a number in `LocalMesh::rank_sets`; -1: this rank alone. May be empty if nothing is
+  /// shared. Cells are never shared.
   std::vector<std::int32_t> sharers;
 
   [[nodiscard]] std::size_t size() const noexcept { return ids.size(); }
   [[nodiscard]] CellType type(std::size_t i) const noexcept { return types.size() == 1 ? types[0] : types[i]; }
   [[nodiscard]] std::span<const LocalId> nodes_of(std::size_t i) const& noexcept {
-    const std::size_t width = nodes_per_entity;
-    const std::size_t first = offsets.empty() ? i * width : static_cast<std::size_t>(offsets[i]);
-    const std::size_t end = offsets.empty() ? first + width : static_cast<std::size_t>(offsets[i + 1]);
-    return std::span(nodes).subspan(first, end - first);
+    if (offsets.empty()) {
+      const std::size_t n = nodes_per_entity;
+      return std::span(nodes).subspan(i * n, n);
+    }
+    const std::size_t first = offsets[i];
+    return std::span(nodes).subspan(first, offsets[i + 1] - first);
   }
 };
 
-/// What one rank owns of a mesh: cells, the vertices and listed sides that these use, and who else uses them; without
-/// ghosts, local order and plans. A Mesh comes apart into this value (`Mesh::release`) and is made from it (`adopt`):
-/// change cells in between, or make it from your own.
+/// One rank's share of a mesh: its cells, the vertices and listed sides that these use, and the other users of both;
+/// without ghosts, local order and plans. A Mesh comes apart into this value (`Mesh::release`) and is made from it
+/// (`adopt`): change cells in between, or fill it from your own data.
 ///
-/// Entities are known by place: where they stand here, in any order. What no cell uses is left out of the mesh.
+/// Entities are identified by place: their position in these arrays, in any order. The mesh leaves out entities that no
+/// cell uses.
 struct LocalMesh {
   Dim cell_dim = Dim::volume;
-  BuildOptions options = {};  ///< ghosts that the mesh had, or shall get
+  BuildOptions options = {};  ///< ghosts that the mesh had, or is to get
   std::vector<GlobalId> vertex_ids;
   std::vector<double> coordinates;           ///< shape (n, 3)
-  std::vector<std::int32_t> vertex_sharers;  ///< as LocalEntities::sharers: ranks whose own cells use it
-  RankSets rank_sets;                        ///< of at least two ranks, this one among them
+  std::vector<std::int32_t> vertex_sharers;  ///< as LocalEntities::sharers
+  RankSets rank_sets;                        ///< each of at least two ranks, including this one
   std::array<LocalEntities, 4> entities;     ///< by dimension: cells, and below them listed sides; [0] is unused
-  std::vector<std::int32_t> cell_parts;      ///< of this rank's slice of parts; empty on all ranks: a part each
-  int n_parts = 0;                           ///< of all ranks; unused without `cell_parts`
+  std::vector<std::int32_t> cell_parts;      ///< in this rank's slice of parts; empty on all ranks: one part per rank
+  int n_parts = 0;                           ///< on all ranks; unused without `cell_parts`
   PartSets part_sets;
   std::vector<MeshSet> sets;  ///< members by place; the same sets on every rank
   std::vector<MeshTag> tags;  ///< values by place; the same tags on every rank
   std::vector<FieldData>
       fields;                  ///< values by place, of all entities of their dimension; the same fields on every rank
-  std::uint64_t revision = 0;  ///< of the mesh that this was
+  std::uint64_t revision = 0;  ///< of the former mesh
 
   [[nodiscard]] std::size_t n_vertices() const noexcept { return vertex_ids.size(); }
   [[nodiscard]] std::size_t size(Dim dim) const noexcept {
@@ -58,21 +63,22 @@ struct LocalMesh {
   }
 };
 
-/// Drop the other cells, with their membership in sets and their values of tags and fields. Local. Vertices and listed
-/// sides stay here; `adopt` leaves out what no cell uses any more. @param kept  places of cells
+/// Drop all cells but the given ones, with their membership in sets and their values of tags and fields. Local.
+/// Vertices and listed sides stay; `adopt` leaves out those that no cell uses any more.
+/// @param kept  places of cells
 /// @throws Error{usage} for a place that does not exist
 void keep_cells(LocalMesh& local, const Range& kept);
 
-/// Make a mesh of what its ranks own. Collective.
+/// Make a mesh from the shares of all ranks. Collective.
 ///
-/// Vertices and sides get an owner among their sharers, as `Mesh` says; ghosts are those that `LocalMesh::options` ask
-/// for. Where copies of an entity differ in a tag or field, the owner's value counts.
+/// Vertices and sides get an owner among their sharers, as described at `Mesh`; ghosts are those that
+/// `LocalMesh::options` ask for. If copies of an entity differ in a tag or field, the owner's value counts.
 /// @throws AgreedError{usage} on all ranks, naming the entity, for arrays that do not fit each other, an id given twice
-/// on a rank, ranks that do not agree on who shares an entity or on its nodes or coordinates, a cell that two ranks
-/// give, and sets, tags or fields that are not the same everywhere; `local` is untouched then. Two entities with one id
-/// on ranks that share nothing are found by `Mesh::validate`. Cost: two small reductions, the messages of
-/// `exchange::mutual_neighbours`, one round with those that share something, and the rounds of ghosts and copies; time
-/// and memory O(n_local).
+/// on a rank, ranks that disagree on the sharers, nodes or coordinates of an entity, a cell given by two ranks, and
+/// sets, tags or fields that differ between ranks; `local` is then untouched. Only `Mesh::validate` finds two entities
+/// with one id on ranks that share nothing.
+/// Cost: two small reductions, the messages of `exchange::mutual_neighbours`, one round with those that share
+/// something, and the rounds of ghosts and copies; time and memory O(n_local).
 [[nodiscard]] Mesh adopt(mpi::Context& context, LocalMesh&& local);
 
 }  // namespace barrio::mesh

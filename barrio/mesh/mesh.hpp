@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file The distributed mesh: owners, sharers, ghosts, sets, tags, fields and the migration of cells.
+
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -26,7 +28,8 @@ struct Sharing {
   std::vector<std::int32_t> sharer_sets;  ///< for each of `shared`, a number in `rank_sets`
   RankSets rank_sets;
 
-  /// Ranks that share an entity, this one included, ascending. @param i  place in `shared`
+  /// Return the ranks that share an entity, this one included, ascending.
+  /// @param i  place in `shared`
   [[nodiscard]] std::span<const Rank> sharers_of(std::size_t i) const& noexcept { return rank_sets[sharer_sets[i]]; }
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 };
@@ -78,10 +81,10 @@ struct VertexTable : Sharing {
 struct EntityStatus {
   Rank owner;
   bool is_owned;
-  bool is_ghost;                  ///< used here by ghosts only; of cells: owned by another rank
-  std::span<const Rank> sharers;  ///< ranks whose own cells use it, ascending; empty for one rank alone and for ghosts
+  bool is_ghost;                  ///< only ghosts use it here; for cells: another rank owns it
+  std::span<const Rank> sharers;  ///< ranks whose own cells use it, ascending; empty for a single one and for ghosts
 
-  /// It lies on the interface to other ranks.
+  /// Tell whether the entity lies on the interface to other ranks.
   [[nodiscard]] bool is_shared() const noexcept { return !sharers.empty(); }
   [[nodiscard]] bool is_multi_shared() const noexcept { return sharers.size() > 2; }
 };
@@ -92,7 +95,7 @@ struct Interface {
   Range entities;
 };
 
-/// A set and its members on this rank, including those of the sets that it contains.
+/// A set and its members on this rank, including the members of the sets that it contains.
 struct MeshSet {
   SetInfo info;
   Range vertices;                 ///< copies included
@@ -115,9 +118,9 @@ template <class T>
 class Field {
  public:
   explicit Field(FieldData& data) : data_(&data), values_(std::get<std::vector<T>>(data.values)) {}
-  /// Shape (n_local(dim), n_components), contiguous by entity.
+  /// Return the values: shape (n_local(dim), n_components), contiguous by entity.
   [[nodiscard]] std::span<T> values() const noexcept { return values_; }
-  /// First component of an entity.
+  /// Return the first component of an entity's value.
   T& operator[](LocalId id) const noexcept { return values_[index(id) * data_->n_components]; }
   [[nodiscard]] const std::string& name() const noexcept { return data_->name; }
   [[nodiscard]] Dim dim() const noexcept { return data_->dim; }
@@ -129,55 +132,58 @@ class Field {
 };
 
 struct BuildOptions {
-  /// Layer 1: cells of other ranks that share a vertex (see `bridge`) with a cell of this rank; layer k + 1: those that
-  /// share one with a cell of layer k.
+  /// Number of ghost layers. Layer 1: cells of other ranks that share a vertex (see `bridge`) with a cell of this rank;
+  /// layer k + 1: those that share one with a cell of layer k.
   int ghost_layers = 0;
   /// Dimension over which ghost layers spread: Dim::vertex, Dim::edge or, for volumes, Dim::face.
   Dim bridge = Dim::vertex;
-  /// Whether ghost cells bring their listed faces and edges, with sets, tags and fields.
+  /// Ghost cells bring their listed faces and edges, with sets, tags and fields.
   bool ghost_sides = false;
-  /// Only cells in one of these sets, or in the sets it contains, become ghosts. Give a set's name, or kind and id
-  /// ("material 3"). Empty: all cells.
+  /// Sets whose cells become ghosts; the sets that they contain count too. Give a set's name, or kind and id ("material
+  /// 3"). Empty: all cells.
   std::vector<std::string> ghost_sets = {};
-  /// Only cells of these ranks come as ghosts, and only to these ranks. The same on every rank. Empty: all ranks.
+  /// Ranks that send and receive ghosts. The same on every rank. Empty: all ranks.
   std::vector<Rank> ghost_ranks = {};
 };
 
 struct LocalMesh;  // local_mesh.hpp
 
-/// A mesh distributed over the ranks of a context: each rank holds the cells of its parts, the vertices they use,
-/// and on request layers of ghost cells. Move-only.
+/// A mesh distributed over the ranks of a context: each rank holds the cells of its parts, the vertices they use, and
+/// on request layers of ghost cells. Move-only.
 ///
-/// Every entity has one owner. A cell belongs to the rank that holds its part; an entity on the interface belongs to
+/// Every entity has one owner. A cell belongs to the rank that holds its part. An entity on the interface belongs to
 /// one of its sharers, chosen by a hash of its global id, so that no rank gets more than its share.
 class Mesh {
  public:
   /// Build the mesh of all ranks from tables. Collective.
   /// Parts go to ranks in contiguous slices; a rank without a part is legal and empty.
   /// @pre tables.n_parts > 0 and `validate(tables)` holds
-  /// @throws AgreedError{usage} for a negative number of layers, a bridge that is no side of a cell, a set or a rank
-  /// that does not exist, ghost_ranks that differ between ranks
+  /// @throws AgreedError{usage} for a negative number of layers, a bridge that is not a side of a cell, a set or a rank
+  /// that does not exist, and ghost_ranks that differ between ranks
   /// Cost: three routed exchanges for cells and vertices; for ghosts one neighbourhood round, then two for each further
-  /// layer (over a bridge of edges or faces, two for every layer); memory O(n_local). Source: Tautges et al. 2012,
-  /// sections II to IV; here sharing comes with the look-up of coordinates, and no skin is computed.
+  /// layer (over a bridge of edges or faces, two for every layer); memory O(n_local).
+  /// Source: Tautges et al. 2012, sections II to IV; here sharing comes with the look-up of coordinates, and no skin is
+  /// computed.
   Mesh(mpi::Context& context, const MeshTables& tables, BuildOptions options = {});
-  /// The same with less memory: tables are given back as the mesh grows. @param tables  consumed
+  /// Build the mesh with less memory: tables are freed as the mesh grows.
+  /// @param tables  consumed
   Mesh(mpi::Context& context, MeshTables&& tables, BuildOptions options = {});
   ~Mesh();
   Mesh(Mesh&&) noexcept;
   Mesh& operator=(Mesh&&) noexcept;
 
   [[nodiscard]] mpi::Context& context() const noexcept;
-  /// Dimension of the cells: Dim::face for a surface mesh, Dim::volume for a solid one.
+  /// Return the dimension of the cells: Dim::face for a surface mesh, Dim::volume for a solid one.
   [[nodiscard]] Dim cell_dim() const noexcept;
   [[nodiscard]] int ghost_layers() const noexcept;
-  /// Which ghosts the mesh was asked for.
+  /// Return the options that determine the ghosts of the mesh.
   [[nodiscard]] const BuildOptions& build_options() const& noexcept;
   const BuildOptions& build_options() && = delete;
 
   [[nodiscard]] std::size_t n_local(Dim dim) const;
   [[nodiscard]] std::size_t n_owned(Dim dim) const;
-  /// For vertices: all copies, those on the interface too.
+  /// Return the number of local entities that other ranks own; for vertices, all copies, including those on the
+  /// interface.
   [[nodiscard]] std::size_t n_ghost(Dim dim) const { return n_local(dim) - n_owned(dim); }
   [[nodiscard]] std::int64_t n_global(Dim dim) const;
 
@@ -185,120 +191,132 @@ class Mesh {
   const VertexTable& vertices() && = delete;
   [[nodiscard]] const EntityTable& cells() const& noexcept;
   const EntityTable& cells() && = delete;
-  /// Entities of dimension 1 to 3. Below the cells' dimension only those that the file lists; ghosts of these only if
-  /// `BuildOptions::ghost_sides` asked for them.
+  /// Return the entities of dimension 1 to 3. Below the cells' dimension only those that the file lists; ghosts of
+  /// these only if `BuildOptions::ghost_sides` asked for them.
   [[nodiscard]] const EntityTable& entities(Dim dim) const&;
-  /// Part of each local cell, ghosts included.
+  /// Return the part of each local cell, ghosts included.
   [[nodiscard]] std::span<const std::int32_t> cell_parts() const& noexcept;
-  /// Parts of this rank: first .. first + count.
+  /// Return the range of this rank's parts.
   [[nodiscard]] LocalRange parts() const noexcept;
   [[nodiscard]] int n_parts() const noexcept;
-  /// What the file said about this rank's parts; empty once cells have migrated.
+  /// Return the file's data on this rank's parts; empty once cells have migrated.
   [[nodiscard]] const PartSets& part_sets() const& noexcept;
   const PartSets& part_sets() && = delete;
   [[nodiscard]] std::span<const MeshSet> sets() const& noexcept;
-  /// The set of a kind with a name. @throws Error{usage} with "did you mean" if there is none
+  /// Return the set of a kind with a name.
+  /// @throws Error{usage} with "did you mean" if the mesh has no such set
   [[nodiscard]] const MeshSet& set(SetKind kind, std::string_view name) const&;
 
   [[nodiscard]] std::span<const MeshTag> tags() const& noexcept;
   [[nodiscard]] bool has_tag(std::string_view name) const noexcept;
-  /// @throws Error{usage} with "did you mean" if there is none of that name
+  /// Return the tag with a name.
+  /// @throws Error{usage} with "did you mean" if the mesh has no such tag
   [[nodiscard]] const MeshTag& tag(std::string_view name) const&;
 
-  /// Owned entities that can be computed before ghosts arrive, and those that need them.
+  /// Return the owned entities that can be computed before ghosts arrive.
   [[nodiscard]] LocalRange interior(Dim dim) const;
+  /// Return the owned entities that need ghosts.
   [[nodiscard]] LocalRange fringe(Dim dim) const;
 
-  /// Ranks that share a vertex with this one, ascending.
+  /// Return the ranks that share a vertex with this one, ascending.
   [[nodiscard]] std::span<const Rank> neighbours() const& noexcept;
-  /// Who shares the entities of a dimension, vertices or others. Cells are never shared.
+  /// Return the shared entities of a dimension, with their sharers. Cells are never shared.
   [[nodiscard]] const Sharing& sharing(Dim dim) const&;
-  /// By local id.
+  /// Return the global ids of a dimension, by local id.
   [[nodiscard]] std::span<const GlobalId> global_ids(Dim dim) const&;
-  /// Local. Cost: O(log of shared entities and of owners). The sharers are borrowed from the mesh.
+  /// Return the owner and the sharers of an entity. Local. Cost: O(log of shared entities and of owners). The sharers
+  /// are borrowed from the mesh.
   [[nodiscard]] EntityStatus status(Dim dim, LocalId id) const&;
-  /// Shared entities grouped by who shares them, in the order of `Sharing::rank_sets`. Local. Cost: O(shared).
+  /// List the shared entities by their sharers, in the order of `Sharing::rank_sets`. Local. Cost: O(shared).
   [[nodiscard]] std::vector<Interface> interfaces(Dim dim) const&;
-  /// Entities that this rank shares with another one. Local. Cost: O(shared).
+  /// Find the entities that this rank shares with another one. Local. Cost: O(shared).
   [[nodiscard]] Range shared_with(Dim dim, Rank rank) const;
 
-  /// Add a field, zero everywhere. Local. @throws Error{usage} if the name is taken on that dimension
+  /// Add a field, zero everywhere. Local.
+  /// @throws Error{usage} if the name is taken on that dimension
   template <class T>
   Field<T> add_field(const std::string& name, Dim dim, int n_components = 1);
+  /// Return the field with a name on a dimension.
   /// @throws Error{usage} with "did you mean" if there is no such field of that type
   template <class T>
   [[nodiscard]] Field<T> field(std::string_view name, Dim dim) const;
   [[nodiscard]] std::span<const std::unique_ptr<FieldData>> fields() const& noexcept;
 
-  /// An exchange that brings the copies of a field up to date. Local: the plan was made with the mesh.
-  /// @param how  strategy, tests while the caller computes, communication thread. If it names no class of messages,
-  /// exchanges of values of one size on entities of one dimension are a class: those of a mesh that was made anew go on
-  /// with what those before have learnt.
+  /// Make an exchange that brings the copies of a field up to date. Local: the plan was made with the mesh.
+  /// @param how  strategy, tests while the caller computes, communication thread. If it names no message class,
+  /// exchanges of values of one size on entities of one dimension form a class: those of a rebuilt mesh continue with
+  /// the measurements of their predecessors.
   /// @throws Error{usage} if the mesh has no entities of the field's dimension
   template <class T>
   [[nodiscard]] exchange::HaloExchange<T> plan(const Field<T>& field,
                                                const exchange::RepeatedExchangeOptions& how = {}) const {
     return {context(), halo_plan(field.dim()), field.values(), field.n_components(),
-            with_message_class(how, field.dim(), sizeof(T) * static_cast<std::size_t>(field.n_components()))};
+            with_message_class(how, field.dim(), sizeof(T) * field.n_components())};
   }
   [[nodiscard]] std::shared_ptr<const exchange::HaloPlan> halo_plan(Dim dim) const;
 
   /// Move cells to other ranks, with all that belongs to them. Collective.
   ///
-  /// Vertices and listed faces and edges follow the cells that use them; so do sets, tags and fields, once copies of
-  /// fields are up to date, and payloads. Sharers, owners, ghosts and plans become those of a mesh that was built that
-  /// way. Each rank becomes one part. Whatever refers to the old mesh is invalid: ask again for fields, plans and
-  /// spans, and make `Sides` again. If no cell moves on any rank, all but the parts stays as it is, and one reduction
-  /// is all that happens: payloads are not called either.
+  /// Vertices and listed faces and edges follow the cells that use them. So do sets, tags, payloads and fields, whose
+  /// copies are brought up to date first. Sharers, owners, ghosts and plans become those of a mesh built with this
+  /// distribution. Each rank becomes one part. All references to the old mesh are invalid: ask again for fields, plans
+  /// and spans, and make `Sides` again. If no cell moves on any rank, only the parts change, one reduction is the whole
+  /// cost, and payloads are not called.
   /// @param[in] to  rank of each owned cell, in local order: shape (n_owned(cell_dim())); any rank may be named
-  /// @param[in] payloads  what the program keeps itself; on the same dimensions on every rank
-  /// @param[in] ghosts  others than those that the mesh has, the same on every rank: then the mesh is made anew even if
-  /// no cell moves
-  /// @return number of cells that left this rank
+  /// @param[in] payloads  data that the program keeps itself; on the same dimensions on every rank
+  /// @param[in] ghosts  options of other ghosts than the mesh has, the same on every rank: the mesh is then rebuilt
+  /// even if no cell moves
   /// @throws AgreedError on all ranks: {usage} for a wrong number of destinations, a rank that does not exist or a
-  /// payload on a dimension without entities; what `pack` throws, on the lowest such rank. The mesh is untouched then.
-  /// What `unpack` throws comes once cells have moved. @pre all ranks have the same fields
+  /// payload on a dimension without entities; or the exception of `pack` on the lowest rank where it throws. The mesh
+  /// is then untouched. Exceptions of `unpack` come once cells have moved.
+  /// @return number of cells that left this rank
+  /// @pre all ranks have the same fields
   /// Cost: a small reduction, two rounds with the ranks that cells go to or whose entities they use, and those of
   /// ghosts and plans, whatever the number of ranks. The two end in non-blocking barriers if a cell goes to a rank that
-  /// is no neighbour. With payloads two reductions and a round for each more. Time and memory O(n_local): at its
+  /// is not a neighbour. With payloads two reductions, and a round for each payload. Time and memory O(n_local): at its
   /// highest about twice the mesh.
   std::size_t migrate(std::span<const Rank> to, const std::vector<Payload>& payloads = {},
                       const std::optional<BuildOptions>& ghosts = {});
-  /// Keep what the program has for entities in the mesh, out of sight: whatever takes cells of this mesh to other
-  /// ranks, or puts others in their place, takes it along, as a tag. Collective. The next call is `unpack`, with the
-  /// same payloads. `migrate` does both by itself.
-  /// @throws AgreedError on all ranks, as `migrate`; the mesh is untouched then. Cost: three reductions, and a round
-  /// for each
+  /// Keep the program's data on entities in the mesh, as hidden tags. Operations that move cells of this mesh to other
+  /// ranks, or replace them, take the data along. Collective. The next call is `unpack`, with the same payloads.
+  /// `migrate` does both by itself.
+  /// @throws AgreedError on all ranks, as `migrate`; the mesh is then untouched
+  /// Cost: three reductions, and a round for each payload
   void pack(std::span<const Payload> payloads);
-  /// Hand out what `pack` kept, with what it has become. Collective. Cost: a reduction
+  /// Deliver the data that `pack` kept to the entities as they are now. Collective. Cost: a reduction
   void unpack(std::span<const Payload> payloads);
-  /// Make the mesh that `migrate` would make. This one stays; its fields' copies are brought up to date. Collective.
+  /// Make the mesh that `migrate` would make. This one stays; the copies of its fields are brought up to date.
+  /// Collective.
   /// Cost: as `migrate`, and a copy of this mesh.
   [[nodiscard]] Mesh moved(std::span<const Rank> to);
 
-  /// Take the mesh apart: what this rank owns, with sharers, sets, tags and fields, without ghosts and plans. `adopt`
-  /// makes a mesh of it again (local_mesh.hpp); this one is empty then. Collective: copies of fields are brought up to
-  /// date first. @pre all ranks have the same fields. Cost: an exchange a field, O(n_local); arrays are not copied
+  /// Take the mesh apart into this rank's share, with sharers, sets, tags and fields, without ghosts and plans. `adopt`
+  /// makes a mesh of it again (local_mesh.hpp); this one is then empty. Collective: copies of fields are brought up to
+  /// date first.
+  /// @pre all ranks have the same fields
+  /// Cost: an exchange for each field, O(n_local); arrays are not copied
   [[nodiscard]] LocalMesh release() &&;
-  /// Make the value that `release` would give. This mesh stays. Collective. Cost: as `release`, and a copy of the mesh
+  /// Make the value that `release` would give. This mesh stays. Collective.
+  /// Cost: as `release`, and a copy of the mesh
   [[nodiscard]] LocalMesh released();
-  /// How often cells were moved or changed since the mesh was built: 0 at first. What is derived from a mesh is stale
-  /// once the number has grown.
+  /// Return how often cells were moved or changed since the mesh was built: 0 at first. Data derived from a mesh is
+  /// stale once the number has grown.
   [[nodiscard]] std::uint64_t revision() const noexcept;
 
-  /// Hash of the owned mesh: vertices with coordinates, cells with connectivity. Collective. Does not depend on the
-  /// rank count or on ghosts; see `Hash64`.
+  /// Compute a hash of the owned mesh: vertices with coordinates, cells with connectivity. Collective. Does not depend
+  /// on the rank count or on ghosts; see `Hash64`.
   [[nodiscard]] std::uint64_t checksum() const;
-  /// Hash of the owned values of a field. Collective.
+  /// Compute a hash of the owned values of a field. Collective.
   [[nodiscard]] std::uint64_t checksum(const FieldData& field) const;
 
-  /// Check every promise of the mesh. Collective. @throws AgreedError{internal} naming the first broken one:
-  /// every entity owned once; sharers agree; the remote id of the remote id is the entity; a 1 from every sharer sums
-  /// up to their number; copies equal their owners' entities; local order; plans complete. Cost: O(n_local) without
-  /// messages, messages O(interface), and one routed id for each owned entity.
+  /// Check every invariant of the mesh. Collective.
+  /// @throws AgreedError{internal} naming the first broken one: every entity owned once; sharers agree; the remote id
+  /// of the remote id is the entity; a 1 from every sharer sums up to their number; copies equal their owners'
+  /// entities; local order; plans complete
+  /// Cost: O(n_local) without messages, messages O(interface), and one routed id for each owned entity.
   void validate() const;
 
-  /// Bytes this rank holds for the mesh and its fields. Local.
+  /// Return the bytes that this rank holds for the mesh and its fields. Local.
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 
  private:
@@ -313,14 +331,16 @@ class Mesh {
   explicit Mesh(std::unique_ptr<Storage> storage);
   /// Bring the copies of all fields up to date. Collective.
   void update_copies();
+  /// Make the value that `release` gives.
   /// @param storage  consumed; copies of fields are up to date
   [[nodiscard]] static LocalMesh released(Storage& storage);
-  /// How far cells go: to no other rank, to neighbours, farther, or where no rank is.
+  /// Distance that cells go: nowhere, to neighbours, to other ranks, or to a rank that does not exist.
   enum class Distance : std::int64_t { none, near, far, wrong };
   [[nodiscard]] Distance distance_to(std::span<const Rank> to) const;
-  /// The highest of all ranks. Collective. @throws AgreedError{usage} if one is wrong, or payloads are not on the same
-  /// dimensions
+  /// Agree on the farthest distance of all ranks. Collective.
+  /// @throws AgreedError{usage} if one is wrong, or payloads are not on the same dimensions
   [[nodiscard]] Distance agree_on_distance(std::span<const Rank> to, std::span<const Payload> payloads = {}) const;
+  /// Make the mesh with its cells moved.
   /// @param storage  of this mesh or of a copy: consumed
   [[nodiscard]] static Mesh moved(Storage& storage, std::span<const Rank> to, Distance distance);
   void make_ranks_parts();
@@ -329,18 +349,20 @@ class Mesh {
   void unpack_payloads(std::span<const Payload> payloads);
   FieldData& new_field(const std::string& name, Dim dim, int n_components, FieldValues values);
   [[nodiscard]] FieldData& find_field(std::string_view name, Dim dim) const;
+  [[noreturn]] static void refuse_type(const FieldData& found, const FieldValues& wanted);
   std::unique_ptr<Storage> storage_;
 };
 
 template <class T>
 Field<T> Mesh::add_field(const std::string& name, Dim dim, int n_components) {
-  return Field<T>(
-      new_field(name, dim, n_components, std::vector<T>(n_local(dim) * static_cast<std::size_t>(n_components))));
+  return Field<T>(new_field(name, dim, n_components, std::vector<T>(n_local(dim) * n_components)));
 }
 
 template <class T>
 Field<T> Mesh::field(std::string_view name, Dim dim) const {
-  return Field<T>(find_field(name, dim));
+  FieldData& found = find_field(name, dim);
+  if (!std::holds_alternative<std::vector<T>>(found.values)) refuse_type(found, std::vector<T>());
+  return Field<T>(found);
 }
 
 }  // namespace barrio::mesh

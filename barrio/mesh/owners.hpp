@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Owner of each local entity of one dimension.
+
 #include <algorithm>
 #include <cstdint>
 #include <span>
@@ -10,11 +12,11 @@
 
 namespace barrio::mesh {
 
-/// Owner of each entity of one dimension on a rank: the first ones are this rank's, copies are grouped by owner.
-/// Memory: O(number of owners). Everything is local.
+/// Owner of each entity of one dimension on a rank. This rank's own entities come first; copies are grouped by owner.
+/// Memory: O(number of owners). All members are local.
 class Owners {
  public:
-  /// Copies that one rank owns.
+  /// Consecutive copies that one rank owns.
   struct Run {
     Rank owner;
     LocalRange ids;
@@ -30,16 +32,16 @@ class Owners {
     runs_.back().ids.last = local_id(size_);
   }
 
-  /// Cost: O(1) for what this rank owns, O(log owners) for copies.
+  /// Return the owner of an entity. Cost: O(1) for entities of this rank, O(log owners) for copies.
   [[nodiscard]] Rank operator[](std::size_t i) const noexcept {
     if (i < n_owned_) return me_;
     const auto after = std::ranges::upper_bound(runs_, local_id(i), {}, [](const Run& run) { return run.ids.first; });
     return std::prev(after)->owner;
   }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
-  /// By ascending local id.
+  /// Return the runs of copies, by ascending local id.
   [[nodiscard]] std::span<const Run> copies() const& noexcept { return runs_; }
-  /// One rank per entity.
+  /// Return one rank per entity.
   [[nodiscard]] std::vector<Rank> to_vector() const {
     std::vector<Rank> all(size_, me_);
     for (const Run& run : runs_)

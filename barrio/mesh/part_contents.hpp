@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Faces, edges and sets that belong to each part.
+
 #include <cstdint>
 #include <vector>
 
@@ -7,7 +9,7 @@
 
 namespace barrio::mesh {
 
-/// What belongs to parts besides their cells.
+/// Contents of parts besides their cells.
 struct PartContents {
   struct Inclusion {
     std::int32_t part;
@@ -18,11 +20,11 @@ struct PartContents {
   /// the rank whose slab holds the rows, sorted by (part, dimension, row).
   std::vector<SetRows> rows;
   /// Sets that lie entirely in a part, with all that they contain; the same on every rank, sorted. A set that reaches
-  /// into another part is in none: a reader that follows it would take the other part's cells too.
+  /// into another part belongs to no part: a reader that follows it would take the other part's cells too.
   std::vector<Inclusion> sets;
 };
 
-/// Find out which faces, edges and sets belong to each part. Collective.
+/// Find the faces, edges and sets that belong to each part. Collective.
 /// @pre tables.n_parts > 0
 /// Cost: each listed side travels to the ranks that use its lowest vertex and back; memory O(n_local), and O(sets) on
 /// every rank.

@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Data that a program keeps for entities of a mesh, and that moves with them.
+
 #include <cstddef>
 #include <functional>
 #include <span>
@@ -10,14 +12,14 @@
 
 namespace barrio::mesh {
 
-/// What a program keeps outside the mesh for entities of one dimension, and what shall go where they go: particles of
-/// cells, histories of vertices, objects. See `Mesh::migrate`.
+/// Data that a program keeps outside the mesh for entities of one dimension, and that must go where they go: particles
+/// of cells, histories of vertices, objects. See `Mesh::migrate`.
 struct Payload {
   Dim dim = Dim::volume;
-  /// Append what belongs to an owned entity, any number of bytes. Called once for each, before anything moves.
+  /// Append the data of an owned entity, any number of bytes. Called once for each, before anything moves.
   std::function<void(LocalId, std::vector<std::byte>&)> pack;
-  /// Take what the owner packed. Called once for each local entity of the mesh that has changed, by ascending local id:
-  /// for owned ones and for copies. The bytes are borrowed, and aligned for bytes alone.
+  /// Take the data that the owner packed. Called once for each local entity of the changed mesh, owned or copy, by
+  /// ascending local id. The bytes are borrowed, and aligned as bytes only.
   std::function<void(LocalId, std::span<const std::byte>)> unpack;
 };
 

@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Faces of polyhedra, listed in tables.
+
 #include <cstdint>
 #include <vector>
 
@@ -7,10 +9,11 @@
 
 namespace barrio::mesh {
 
-/// Whether tables have polyhedra, on any rank. Local.
+/// Tell whether tables have polyhedra, on any rank. Local.
 bool has_polyhedra(const MeshTables& tables) noexcept;
 
-/// List all faces of polyhedra: those that the tables lack become one more block of polygons, the last. Collective.
+/// List all faces of polyhedra: those that the tables lack are added as one more block of polygons, the last.
+/// Collective.
 /// @return rows (of Dim::face) of the faces of this rank's polyhedra: cell after cell, in the order of their nodes.
 /// Neither these nor the tables depend on the rank count
 /// Cost: each face travels to the home of its lowest vertex, and a row comes back; memory O(faces of this rank)

@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Shape of a single cell: edge lengths and corner volume.
+
 #include <array>
 #include <span>
 
@@ -18,7 +20,7 @@ struct CellShape {
 };
 
 /// Judge one cell. Local.
-/// @param[in] corners  in the order of `CellType`: as many as the type has, of polygons any number, of polyhedra the
+/// @param[in] corners  in the order of `CellType`: as many as the type has; for polygons any number; for polyhedra the
 /// closed loops of their faces
 CellShape cell_shape(CellType type, std::span<const std::array<double, 3>> corners);
 

@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Sets of local ids, held as ascending runs.
+
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -20,35 +22,37 @@ struct LocalRange {
   constexpr bool operator==(const LocalRange&) const = default;
 };
 
-/// A set of local ids of one dimension, held as ascending runs: the form in which lists of entities are passed.
-/// A run costs 8 bytes, however long. Everything is local.
+/// Set of local ids of one dimension, held as ascending runs. Functions take and return lists of entities in this form.
+/// A run costs 8 bytes, whatever its length. All members are local.
 class Range {
  public:
   Range() = default;
+  /// Construct a set from runs.
   /// @param runs  in any order; they may overlap or be empty
   Range(std::initializer_list<LocalRange> runs) : Range(std::vector<LocalRange>(runs)) {}
   explicit Range(std::vector<LocalRange> runs);
+  /// Make a set of ids.
   /// @param[in] ids  in any order; repetitions count once. Cost: O(n) if ascending, else O(n log n)
   static Range of(std::span<const LocalId> ids);
 
-  /// Number of ids.
+  /// Return the number of ids.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
-  /// Ascending, not empty, with a gap between any two.
+  /// Return the runs: ascending, not empty, with a gap between any two.
   [[nodiscard]] std::span<const LocalRange> runs() const& noexcept { return runs_; }
   std::span<const LocalRange> runs() const&& = delete;
-  /// Cost: O(log runs).
+  /// Tell whether an id is in the set. Cost: O(log runs).
   [[nodiscard]] bool contains(LocalId id) const noexcept;
-  /// The number of lower ids in the range; -1 if the id is not in it. Cost: O(runs).
+  /// Return the number of lower ids in the set; -1 if the id is not in it. Cost: O(runs).
   [[nodiscard]] std::ptrdiff_t place_of(LocalId id) const noexcept;
-  /// All ids, ascending.
+  /// Return all ids, ascending.
   [[nodiscard]] std::vector<LocalId> ids() const;
 
   /// Add ids first .. last - 1. Cost: O(1) at the end, else O(runs).
   void insert(LocalRange run);
   void insert(LocalId id) { insert({id, id + 1}); }
 
-  /// Ids in either, in both, in the first alone. Cost: O(runs of both).
+  /// Return the ids in either set, in both, or in the first alone. Cost: O(runs of both).
   [[nodiscard]] Range united(const Range& other) const;
   [[nodiscard]] Range intersected(const Range& other) const;
   [[nodiscard]] Range without(const Range& other) const;

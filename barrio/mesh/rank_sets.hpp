@@ -1,5 +1,8 @@
 #pragma once
 
+/// @file Sets of ranks, each stored once under a small number.
+
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -9,19 +12,20 @@
 
 namespace barrio::mesh {
 
-/// Sets of ranks, each held once and known by a small number. Entities that the same ranks share refer to one set, so
-/// lists of ranks cost memory by the number of distinct sets, not of entities. Everything is local.
+/// Sets of ranks, each stored once under a small number. Entities with the same sharers refer to one set, so memory
+/// grows with the number of distinct sets, not of entities. All members are local.
 class RankSets {
  public:
-  /// The number of a set; a new one if it was not known. @param[in] ranks  ascending, without repetition
+  /// Add a set if it is new, and return its number.
+  /// @param[in] ranks  ascending, without repetition
   /// Cost: O(size of the set).
   std::int32_t add(std::span<const Rank> ranks);
 
   [[nodiscard]] std::size_t size() const noexcept { return ranks_.size(); }
-  [[nodiscard]] std::span<const Rank> operator[](std::int32_t set) const& noexcept { return ranks_[set]; }
-  std::span<const Rank> operator[](std::int32_t) const&& = delete;
+  [[nodiscard]] std::span<const Rank> operator[](std::size_t set) const& noexcept { return ranks_[set]; }
+  std::span<const Rank> operator[](std::size_t) const&& = delete;
 
-  /// All ranks of all sets but one, ascending, without repetition.
+  /// Return the ranks of all sets except one rank, ascending, without repetition.
   [[nodiscard]] std::vector<Rank> all_but(Rank one) const;
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 

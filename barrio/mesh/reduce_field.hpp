@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Reduction of a field over the sharers of each entity.
+
 #include <algorithm>
 #include <limits>
 
@@ -8,7 +10,7 @@
 
 namespace barrio::mesh {
 
-/// The value that changes nothing in a reduction.
+/// Return the neutral element of a reduction.
 template <class T>
 constexpr T neutral(exchange::Reduction reduction) noexcept {
   using Limits = std::numeric_limits<T>;
@@ -21,9 +23,9 @@ constexpr T neutral(exchange::Reduction reduction) noexcept {
   return T{};
 }
 
-/// Combine what the sharers of each entity hold, and give the result to all of them and to all ghosts: what a finite
-/// element code does with contributions of its own cells to vertices. All ranks take part; messages go to neighbours
-/// only. What ghosts hold does not count.
+/// Combine the values that the sharers of each entity hold, and give the result to all of them and to all ghosts. A
+/// finite element code does this with its own cells' contributions to vertices. All ranks take part; messages go to
+/// neighbours only. Values held by ghosts do not count.
 /// @param halo  of the field, not between begin and end
 /// Cost: one message to each owner and one back; O(copies). Sums of reals add the owner's value first, then those of
 /// the other sharers by ascending rank.

@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file All faces or all edges of a mesh, with global ids, owners and sharers.
+
 #include <memory>
 #include <span>
 #include <vector>
@@ -8,19 +10,20 @@
 
 namespace barrio::mesh {
 
-/// All faces, or all edges, of a mesh's cells: made when asked for, gone when destroyed. Move-only.
+/// All faces, or all edges, of a mesh's cells: made on request, gone when destroyed. Move-only.
 ///
-/// A mesh itself holds only the faces and edges that its file lists. This holds each side of each local cell, ghosts
-/// included, once: with a global id, an owner, sharers, and which sides a cell has.
+/// A mesh itself holds only the faces and edges that its file lists. This class holds each side of each local cell,
+/// ghosts included, once: with a global id, an owner and sharers, and the list of each cell's sides.
 ///
-/// - The order of corners depends on global ids alone: the lowest first, then its lower neighbour. So all ranks and
-///   all cells see one orientation. Higher-order nodes are left out.
-/// - Global ids run by lowest corner, then by the others: they do not depend on the rank count.
-/// - Sharers are the ranks that own a cell with the side; one of them owns it, drawn by a hash of its corners.
+/// - The order of corners depends on global ids alone: the lowest first, then its lower neighbour. All ranks and all
+///   cells therefore see one orientation. Higher-order nodes are left out.
+/// - Global ids ascend by lowest corner, then by the others: they do not depend on the rank count.
+/// - Sharers are the ranks that own a cell with the side; one of them owns the side, drawn by a hash of its corners.
 /// - Local order: interior (all corners owned), fringe, copies grouped by owner; ascending global ids within each.
 class Sides {
  public:
-  /// Collective. The mesh is used during the call only; its context must outlive this.
+  /// Find all sides of the mesh. Collective. The mesh is used during the call only; its context must outlive this
+  /// object.
   /// @param dim  Dim::edge or Dim::face, below the dimension of the cells
   /// @throws AgreedError{usage} for another dimension, {bad_input} for faces of polyhedra with more than 32 corners
   /// Cost: O(n_local); four rounds and two halo exchanges with neighbours, one routed exchange of a number per run of
@@ -30,18 +33,19 @@ class Sides {
   [[nodiscard]] Dim dim() const noexcept { return dim_; }
   [[nodiscard]] const EntityTable& table() const& noexcept { return table_; }
   const EntityTable& table() && = delete;
-  /// Sides of a local cell, in the order of its topology.
+  /// Return the sides of a local cell, in the order of its topology.
   [[nodiscard]] std::span<const LocalId> of_cell(std::size_t cell) const& noexcept {
-    const std::size_t first = offsets_.empty() ? cell * per_cell_ : static_cast<std::size_t>(offsets_[cell]);
-    const std::size_t end = offsets_.empty() ? first + per_cell_ : static_cast<std::size_t>(offsets_[cell + 1]);
-    return std::span<const LocalId>(of_cells_).subspan(first, end - first);
+    const std::span<const LocalId> all(of_cells_);
+    if (offsets_.empty()) return all.subspan(cell * per_cell_, per_cell_);
+    const std::size_t first = offsets_[cell];
+    return all.subspan(first, offsets_[cell + 1] - first);
   }
-  /// The side that each entity of `mesh.entities(dim)` is, or no_local_id: shape (mesh.n_local(dim)).
+  /// Return the side that is each entity of `mesh.entities(dim)`, or no_local_id: shape (mesh.n_local(dim)).
   [[nodiscard]] std::span<const LocalId> of_listed() const& noexcept { return of_listed_; }
-  /// The plan that brings the copies of values on sides up to date.
+  /// Return the plan that brings the copies of values on sides up to date.
   [[nodiscard]] std::shared_ptr<const exchange::HaloPlan> halo_plan() const noexcept { return halo_; }
 
-  /// Hash of ids and corners of the owned sides. Collective. Does not depend on the rank count.
+  /// Compute a hash of ids and corners of the owned sides. Collective. Does not depend on the rank count.
   /// @param mesh  the one that this was made from
   [[nodiscard]] std::uint64_t checksum(const Mesh& mesh) const;
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;

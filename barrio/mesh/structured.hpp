@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Structured meshes: hexes in a regular index space, one box per rank, nothing stored per cell.
+
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -17,16 +19,17 @@ namespace barrio::mesh {
 
 using IndexBox = geometry::IndexBox<3>;
 
-/// How ranks cut the index space: into how many boxes along i, j and k.
+/// Decomposition of the index space over ranks: the number of boxes along i, j and k.
 /// Source: Tautges et al. 2012, section VI; names as in its reference implementation.
 enum class Decomposition {
-  alljorkori,  ///< along j alone, or else k, or else i: the first with a cell for each rank
-  alljkbal,    ///< along j and k, box counts in a ratio nearest to that of the cells
+  alljorkori,  ///< along the first of j, k, i that has a cell for each rank
+  alljkbal,    ///< along j and k; the box counts have nearly the ratio of the cell counts
   sqij,        ///< along i and j, in counts as equal as possible
   sqjk,        ///< the same along j and k
-  sqijk,       ///< along all three, so that the boxes have the least surface
+  sqijk,       ///< along all three, with the least surface of boxes
 };
 std::string_view name(Decomposition decomposition) noexcept;
+/// Return the decomposition with a name.
 /// @throws Error{usage} with "did you mean"
 Decomposition decomposition_of(std::string_view name);
 
@@ -34,8 +37,8 @@ struct StructuredOptions {
   std::array<std::int64_t, 3> n{8, 8, 8};  ///< cells along i, j, k; each >= 1
   std::array<double, 3> low{0.0, 0.0, 0.0};
   std::array<double, 3> high{1.0, 1.0, 1.0};
-  /// Vertex coordinates along each axis: n + 1, ascending or descending, with both ends of a periodic axis.
-  /// Empty: evenly from `low` to `high`.
+  /// Vertex coordinates along each axis: n + 1, ascending or descending, with both ends of a periodic axis. Empty:
+  /// evenly spaced from `low` to `high`.
   std::array<std::vector<double>, 3> along{};
   std::array<bool, 3> is_periodic{false, false, false};
   Decomposition decomposition = Decomposition::sqijk;
@@ -46,8 +49,8 @@ struct StructuredOptions {
 /// are in closed form: nothing is stored per cell. Move-only.
 ///
 /// The global id of a vertex is its place in the box of all vertices, that of a cell its place in the box of all cells;
-/// along a periodic axis the last vertex is the first one. A vertex is shared by the ranks whose own cells use it; its
-/// owner is drawn by a hash of its id as in `Mesh`, so that both agree.
+/// along a periodic axis the last vertex is the first one. The sharers of a vertex are the ranks whose own cells use
+/// it. Its owner is drawn by a hash of its id, as in `Mesh`, so both agree.
 class StructuredMesh {
  public:
   /// A neighbour and the shift by which its boxes appear here: 0 except across a periodic boundary.
@@ -57,65 +60,73 @@ class StructuredMesh {
     IndexBox shared_vertices;  ///< of this rank's box
   };
 
-  /// Collective only for a check: each neighbour gets one message with the box that this rank computed for it.
-  /// @throws AgreedError{usage} for n < 1, fewer than 0 or more ghost layers than the thinnest box has cells, an
-  /// invalid box, or coordinates along an axis that are not n + 1 or not monotone. Ranks that were given different
-  /// options end the program by an assertion. Cost: O(neighbours) memory and that of `along`, one message to each
-  /// neighbour.
+  /// Compute this rank's box and its neighbours. Collective only for a check: each neighbour gets one message with the
+  /// box that this rank computed for it.
+  /// @throws AgreedError{usage} for n < 1, a negative number of ghost layers, more ghost layers than the thinnest box
+  /// has cells, an invalid box, or coordinates along an axis that are not n + 1 or not monotone. If ranks were given
+  /// different options, an assertion ends the program.
+  /// Cost: memory O(neighbours) and that of `along`, one message to each neighbour.
   explicit StructuredMesh(mpi::Context& context, StructuredOptions options);
 
   [[nodiscard]] mpi::Context& context() const noexcept { return *context_; }
   [[nodiscard]] const StructuredOptions& options() const& noexcept { return options_; }
-  /// Number of boxes along i, j, k. The product is at most the number of ranks; the other ranks are empty.
+  /// Return the number of boxes along i, j, k. The product is at most the number of ranks; the other ranks are empty.
   [[nodiscard]] std::array<int, 3> grid() const noexcept { return grid_; }
 
   [[nodiscard]] IndexBox all_cells() const noexcept { return {{0, 0, 0}, options_.n}; }
   [[nodiscard]] IndexBox all_vertices() const noexcept;
   [[nodiscard]] IndexBox own_cells() const noexcept { return own_; }
-  /// Own cells and ghosts: what a field on cells covers. Indices continue beyond the ends of a periodic axis.
+  /// Return the own cells and ghosts, which a field on cells covers. Indices continue beyond the ends of a periodic
+  /// axis.
   [[nodiscard]] IndexBox local_cells() const noexcept { return local_; }
-  /// Vertices of own cells: what a field on vertices covers.
+  /// Return the vertices of own cells, which a field on vertices covers.
   [[nodiscard]] IndexBox own_vertices() const noexcept;
-  /// By ascending rank and shift.
+  /// Return the neighbours, by ascending rank and shift.
   [[nodiscard]] std::span<const Neighbour> neighbours() const& noexcept { return neighbours_; }
   std::span<const Neighbour> neighbours() const&& = delete;
 
-  /// Global ids. @pre within local_cells(), within own_vertices()
+  /// Return the global id of a cell.
+  /// @pre within local_cells()
   [[nodiscard]] GlobalId cell_id(const std::array<std::int64_t, 3>& at) const noexcept;
+  /// Return the global id of a vertex.
+  /// @pre within own_vertices()
   [[nodiscard]] GlobalId vertex_id(const std::array<std::int64_t, 3>& at) const noexcept;
   [[nodiscard]] std::array<double, 3> coordinates(const std::array<std::int64_t, 3>& vertex) const noexcept;
-  /// The eight corners of a cell as places in `own_vertices()`. Where one axis descends, or all three, they make the
-  /// mirror image of a hex. @pre an own cell
+  /// Return the eight corners of a cell as places in `own_vertices()`. If one axis or all three descend, they form the
+  /// mirror image of a hex.
+  /// @pre an own cell
   [[nodiscard]] std::array<std::int64_t, 8> corners(const std::array<std::int64_t, 3>& cell) const noexcept;
-  /// Ranks that share a vertex, ascending, this one included; the first `n` of the array. @return n
+  /// Find the ranks that share a vertex, ascending, this one included: the first `n` of the array.
+  /// @return n
   int sharers(const std::array<std::int64_t, 3>& vertex, std::array<Rank, 8>& ranks) const noexcept;
   [[nodiscard]] Rank owner(const std::array<std::int64_t, 3>& vertex) const noexcept;
-  /// The rank that has a cell.
+  /// Return the rank that has a cell.
   [[nodiscard]] Rank rank_of_cell(std::array<std::int64_t, 3> cell) const noexcept;
 
-  /// Number of own vertices that other ranks share.
+  /// Return the number of own vertices that other ranks share.
   [[nodiscard]] std::int64_t n_shared_vertices() const noexcept;
-  /// Explicit coordinates of the own vertices, shape (own_vertices().size(), 3).
+  /// Make explicit coordinates of the own vertices, shape (own_vertices().size(), 3).
   [[nodiscard]] std::vector<double> make_coordinates() const;
 
-  /// This rank's box, if it has one, and those near it: for a `BoxHalo` of several fields, of fields on vertices and
-  /// faces, or one that travels while the caller computes. It reaches one cell beyond the ghost layers, if boxes are as
-  /// thick.
+  /// Return the layout of this rank's box, if it has one, and of those near it. Use it for a `BoxHalo` of several
+  /// fields, of fields on vertices and faces, or one that travels while the caller computes. It reaches one cell beyond
+  /// the ghost layers, if boxes are as thick.
   [[nodiscard]] std::shared_ptr<const BoxLayout<3>> layout() const noexcept { return layout_; }
-  /// Bring the ghosts of a field on cells up to date, by a halo made for this one time. All ranks take part.
+  /// Bring the ghosts of a field on cells up to date, by a halo made for this one exchange. All ranks take part.
   /// @param[in,out] values  shape (local_cells().size(), n_components)
   /// @throws Error{usage} for a field of another size
   template <mpi::Trivial T>
   void exchange(std::span<T> values, int n_components = 1) const {
-    exchange_bytes(std::as_writable_bytes(values), sizeof(T) * static_cast<std::size_t>(n_components));
+    exchange_bytes(std::as_writable_bytes(values), sizeof(T) * n_components);
   }
 
-  /// The same mesh as tables, each rank its slabs, with the ranks' boxes as parts: for files, for joining with other
-  /// cells, and for a `Mesh`. Hexes of a box with descending axes are turned the right way. Collective, without a
-  /// message. @throws AgreedError{usage} if an axis is periodic
+  /// Make the same mesh as tables, with each rank's slabs and with the ranks' boxes as parts: for files, for joining
+  /// with other cells, and for a `Mesh`. Hexes of a box with descending axes are turned to the right orientation.
+  /// Collective, without messages.
+  /// @throws AgreedError{usage} if an axis is periodic
   [[nodiscard]] MeshTables to_tables() const;
 
-  /// Check that both sides of each pair of neighbours see the same shared vertices and ghosts. Collective.
+  /// Check that both ranks of each pair of neighbours see the same shared vertices and ghosts. Collective.
   void validate() const;
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 

@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Meshes as flat tables, cut by rows into one slab per rank, as files hold them.
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,25 +14,25 @@
 
 namespace barrio::mesh {
 
-/// What a set of entities means to its users.
+/// Meaning of a set of entities.
 enum class SetKind : std::uint8_t { material, dirichlet, neumann, geometry, other };
 
 std::string_view name(SetKind kind) noexcept;
 
-/// A meaning that a set has besides its first one.
+/// A meaning of a set besides its first one.
 struct SetRole {
   SetKind kind;
   std::int32_t id;
   Dim geometry_dim;
 };
 
-/// A set that belongs to another set.
+/// A set contained in another set.
 struct SetInSet {
   std::int32_t set;            ///< place in MeshTables::sets
-  std::int64_t position = -1;  ///< in the contents of the other one, if that is ordered
+  std::int64_t position = -1;  ///< in the contents of the containing set, if that is ordered
 };
 
-/// A named set of entities and of other sets; which entities belong to it is kept elsewhere.
+/// Definition of a named set of entities and of other sets; its entities are stored elsewhere (`SetRows`).
 struct SetInfo {
   SetKind kind = SetKind::other;
   std::int32_t id = 0;             ///< the number users know it by (block id, side-set id)
@@ -38,16 +40,16 @@ struct SetInfo {
   Dim geometry_dim = Dim::vertex;  ///< for geometry sets: dimension of the CAD entity
   std::vector<SetRole> more_roles = {};
   bool is_ordered = false;                  ///< a list: order counts and members may repeat
-  bool tracks_members = false;              ///< members shall know that they are in it
+  bool tracks_members = false;              ///< members must know that they are in it
   std::vector<SetInSet> contained = {};     ///< may include the set itself and sets that contain it
   std::vector<std::int32_t> children = {};  ///< places in MeshTables::sets, as in a model's topology
   std::vector<std::int32_t> parents = {};
 
-  /// The id that the set has in a kind. @return nothing if it is not of that kind
+  /// Return the id that the set has in a kind, or nothing if it is not of that kind.
   [[nodiscard]] std::optional<std::int32_t> id_as(SetKind wanted) const noexcept;
 };
 
-/// Rows of one dimension that belong to a set. Any rank may hold it, not only their homes.
+/// Rows of one dimension that belong to a set. Any rank may hold them, not only their homes.
 struct SetRows {
   std::int32_t set;  ///< place in MeshTables::sets
   Dim dim;           ///< of the rows; Dim::vertex for vertices
@@ -56,7 +58,7 @@ struct SetRows {
   std::int64_t position = -1;  ///< of the first row in an ordered set's contents; the others follow
 };
 
-/// Cells of one type and one number of nodes (or polygons of any), cut into slabs.
+/// Cells of one type and one number of nodes (which may vary for polygons and polyhedra), cut into slabs.
 struct CellBlock {
   CellType type = CellType::tet;
   Slabs rows;                         ///< of this block alone
@@ -74,26 +76,26 @@ struct CellBlock {
   }
 };
 
-/// What a file says of the sets that are its parts, besides their cells. Each rank holds only its slice of the parts,
-/// Slabs{n_parts, ranks}, so that no rank holds this for all parts.
+/// Data of a file on the sets that are its parts, besides their cells. Each rank holds only its slice of the parts,
+/// Slabs{n_parts, ranks}, so that no rank holds the data of all parts.
 struct PartSets {
   struct Tag {
-    std::string name;    ///< of the tag of the mesh that defines the values
+    std::string name;    ///< of the mesh's tag that defines the values
     TagOnSets on_parts;  ///< `sets` are parts of the slice
   };
-  /// The numbers by which the file knows the parts, ascending; empty on all ranks if they are 0, 1, 2, ...
+  /// Numbers of the parts in the file, ascending; empty on all ranks if they are 0, 1, 2, ...
   std::vector<std::int64_t> values = {};
   std::vector<Tag> tags = {};  ///< the same list on every rank
 };
 
-/// Drop what a file said of parts that no longer exist. Local; the log names the tags that go.
+/// Drop a file's data on parts that no longer exist. Local; the log names the tags that are lost.
 void drop_part_sets(mpi::Context& context, PartSets& sets);
 
-/// A mesh as flat tables, each cut by rows into one contiguous slab per rank. This is what files hold and what readers,
-/// generators and partitioners exchange; `Mesh` is what computations use.
+/// A mesh as flat tables, each cut by rows into one contiguous slab per rank. Files hold tables, and readers,
+/// generators and partitioners exchange them; computations use `Mesh`.
 ///
-/// A vertex is known by its row, 0-based: that is its GlobalId. A cell of dimension d is known by its row among all
-/// cells of that dimension, the blocks of the dimension counted one after the other in their order here.
+/// The identity of a vertex is its row, 0-based: that is its GlobalId. The identity of a cell of dimension d is its row
+/// among all cells of that dimension; the blocks of the dimension are counted one after the other in their order here.
 struct MeshTables {
   Slabs vertices;
   std::vector<double> coordinates;  ///< shape (this rank's rows, 3), model units
@@ -102,44 +104,45 @@ struct MeshTables {
   std::vector<SetRows> members;     ///< this rank's share
   std::vector<TagTable> tags;       ///< the same list on every rank
   int n_parts = 0;                  ///< 0: no partition
-  /// Part of each of this rank's cells of the top dimension, the blocks' slabs one after the other; empty if n_parts is
-  /// 0.
+  /// Part of each of this rank's top cells, the blocks' slabs one after the other; empty if n_parts is 0.
   std::vector<std::int32_t> parts;
   PartSets part_sets;  ///< of the file that the parts are from
 
-  /// Highest dimension of cells; Dim::vertex without cells.
+  /// Return the highest dimension of cells; Dim::vertex without cells.
   [[nodiscard]] Dim top_dim() const noexcept;
   [[nodiscard]] std::int64_t n_global(Dim dim) const noexcept;
-  /// How the rows of a block are shared out; -1: those of vertices.
+  /// Return the distribution of a block's rows; -1: that of vertices.
   [[nodiscard]] const Slabs& slabs_of(std::int32_t block) const& noexcept {
     return block < 0 ? vertices : blocks[block].rows;
   }
-  /// Row, in its dimension, of the first cell of a block.
+  /// Return the row, in its dimension, of the first cell of a block.
   [[nodiscard]] std::int64_t first_row(std::size_t block) const noexcept;
-  /// The rank whose slab holds a row of a dimension. @pre the row exists
+  /// Return the rank whose slab holds a row of a dimension.
+  /// @pre the row exists
   [[nodiscard]] Rank home(Dim dim, std::int64_t row) const noexcept;
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 };
 
 /// Compute the centre of each of this rank's top cells: the mean of its corner vertices. Collective.
 /// Sums run in corner order, so the result does not depend on the rank count.
-/// @return shape (cells, 3). Cost: one request to the homes of the vertices and one answer
+/// @return shape (cells, 3)
+/// Cost: one request to the homes of the vertices and one answer
 std::vector<double> compute_centres(mpi::Context& context, const MeshTables& tables);
 
-/// Global ids of this rank's top cells, in the order of `MeshTables::parts`. Local.
+/// Return the global ids of this rank's top cells, in the order of `MeshTables::parts`. Local.
 std::vector<GlobalId> top_ids(mpi::Context& context, const MeshTables& tables);
 
-/// Rows of the top dimension that are in a part. Any rank may hold it, not only their homes.
+/// Rows of the top dimension that belong to a part. Any rank may hold them, not only their homes.
 struct PartRows {
   std::int64_t first;
   std::int32_t count;
   std::int32_t part;
 };
 
-/// Give cells the parts that runs of rows name. Collective. Fills `tables.parts` and `tables.n_parts`.
-/// @param rows  consumed. Cells that no run names get part -1, which `validate` reports.
+/// Assign parts to cells, from runs of rows. Collective. Fills `tables.parts` and `tables.n_parts`.
+/// @param rows  consumed. Cells in no run get part -1, which `validate` reports.
 /// @throws AgreedError{bad_input} naming `subject` if a cell is in two parts
-/// Cost: one routed exchange of 16 bytes a run; runs that cover more than 64 slabs are handed on in pieces.
+/// Cost: one routed exchange of 16 bytes a run; runs that cover more than 64 slabs are forwarded in pieces.
 void assign_parts(mpi::Context& context, MeshTables& tables, std::vector<PartRows> rows, int n_parts,
                   const std::string& subject);
 
@@ -148,13 +151,13 @@ void assign_parts(mpi::Context& context, MeshTables& tables, std::vector<PartRow
 /// that is not a number, a cell in no part
 void validate(mpi::Context& context, const MeshTables& tables, const std::string& subject);
 
-/// The same, but a cell may have one vertex at two corners (see `reduce_degenerate`). Collective.
-/// @return whether any has, the same on every rank
+/// Check the same, but allow cells with one vertex at two corners (see `reduce_degenerate`). Collective.
+/// @return whether there is such a cell, the same on every rank
 bool validate_all_but_degenerate(mpi::Context& context, const MeshTables& tables, const std::string& subject);
 
-/// Move cells so that those of a part stand together, parts in ascending order, and renumber vertices by first use.
-/// Collective. Within a part the old order is kept. Sets follow. A partitioned file in this order is read in
-/// contiguous pieces.
+/// Move cells so that those of a part are contiguous, parts in ascending order, and renumber vertices by first use.
+/// Collective. Cells of a part keep their order. Sets follow. A partitioned file in this order is read in contiguous
+/// pieces.
 /// @pre tables.n_parts > 0
 MeshTables reorder_by_part(mpi::Context& context, MeshTables tables);
 

@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Tags: named values on entities and sets, in tables and in a distributed mesh.
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +15,7 @@
 
 namespace barrio::mesh {
 
-/// What the values of a tag are.
+/// Type of the values of a tag.
 enum class TagType : std::uint8_t {
   int32,
   float64,
@@ -23,34 +25,34 @@ enum class TagType : std::uint8_t {
 };
 std::string_view name(TagType type) noexcept;
 
-/// How programs prefer to store a tag: a hint that files keep.
+/// Storage that programs prefer for a tag: a hint that files keep.
 enum class TagStorage : std::uint8_t { bit, sparse, dense, mesh };
 
-/// An entity or a set of the whole mesh in one number, as a value of a tag: `code_of(dim, row)`, `code_of_set(set)`.
+/// An entity or a set of the whole mesh as one number, a value of a tag: `code_of(dim, row)`, `code_of_set(set)`.
 enum class EntityCode : std::int64_t { none = -1 };
 constexpr EntityCode code_of(Dim dim, GlobalId row) noexcept {
-  return EntityCode{static_cast<std::int64_t>(value(dim)) << 60 | value(row)};
+  return EntityCode{std::int64_t{value(dim)} << 60 | value(row)};
 }
 constexpr EntityCode code_of_set(std::int32_t set) noexcept { return EntityCode{std::int64_t{4} << 60 | set}; }
-constexpr bool is_set(EntityCode code) noexcept { return static_cast<std::int64_t>(code) >> 60 == 4; }
-/// Dimension of an entity. @pre neither a set nor none
-constexpr Dim dim_of(EntityCode code) noexcept { return Dim{static_cast<int>(static_cast<std::int64_t>(code) >> 60)}; }
-/// Row of an entity in its dimension, or place of a set.
-constexpr std::int64_t row_of(EntityCode code) noexcept {
-  return static_cast<std::int64_t>(code) & ((std::int64_t{1} << 60) - 1);
-}
+constexpr std::int64_t value(EntityCode code) noexcept { return static_cast<std::int64_t>(code); }
+constexpr bool is_set(EntityCode code) noexcept { return value(code) >> 60 == 4; }
+/// Return the dimension of an entity.
+/// @pre the code is neither a set nor none
+constexpr Dim dim_of(EntityCode code) noexcept { return Dim{static_cast<int>(value(code) >> 60)}; }
+/// Return the row of an entity in its dimension, or the place of a set.
+constexpr std::int64_t row_of(EntityCode code) noexcept { return value(code) & ((std::int64_t{1} << 60) - 1); }
 
 /// Definition of a tag; the same on every rank.
 struct TagInfo {
   std::string name;
   TagType type = TagType::int32;
-  int n_components = 1;  ///< how many numbers, bytes or bits a value has; 1 if lengths vary
+  int n_components = 1;  ///< number of numbers, bytes or bits in a value; 1 if lengths vary
   bool length_varies = false;
   TagStorage storage = TagStorage::dense;
-  std::vector<std::byte> default_value = {};  ///< of what has no value of its own; may be empty
+  std::vector<std::byte> default_value = {};  ///< for entities without a value of their own; may be empty
   std::vector<std::byte> mesh_value = {};     ///< the value on the mesh as a whole; may be empty
 
-  /// Bytes of a value, or of one component if lengths vary.
+  /// Return the bytes of a value, or of one component if lengths vary.
   [[nodiscard]] std::size_t value_bytes() const noexcept;
 };
 
@@ -59,11 +61,13 @@ struct TagItems {
   std::vector<std::int64_t> offsets = {};  ///< of the values, in bytes; empty if all have the same length
   std::vector<std::byte> bytes = {};
 
-  /// The value of the i-th item that has one. @param value_bytes  of the tag
+  /// Return the value of the i-th item that has one.
+  /// @param value_bytes  of the tag
   [[nodiscard]] std::span<const std::byte> value(std::size_t i, std::size_t value_bytes) const& noexcept {
-    const std::size_t first = offsets.empty() ? i * value_bytes : static_cast<std::size_t>(offsets[i]);
-    const std::size_t end = offsets.empty() ? first + value_bytes : static_cast<std::size_t>(offsets[i + 1]);
-    return std::span<const std::byte>(bytes).subspan(first, end - first);
+    const std::span<const std::byte> all(bytes);
+    if (offsets.empty()) return all.subspan(i * value_bytes, value_bytes);
+    const std::size_t first = offsets[i];
+    return all.subspan(first, offsets[i + 1] - first);
   }
   void add(std::span<const std::byte> value, bool length_varies);
 };
@@ -72,7 +76,7 @@ struct TagItems {
 struct TagColumn {
   std::int32_t block = -1;              ///< place in MeshTables::blocks; -1: vertices
   bool is_dense = true;                 ///< every row has a value
-  std::vector<std::int32_t> rows = {};  ///< places in the slab of those that have one, ascending; empty if dense
+  std::vector<std::int32_t> rows = {};  ///< places in the slab of rows with a value, ascending; empty if dense
   TagItems items = {};
 };
 
@@ -85,7 +89,7 @@ struct TagOnSets {
 /// A tag in tables.
 struct TagTable {
   TagInfo info;
-  std::vector<TagColumn> columns = {};  ///< for the same tables, and dense for the same ones, on every rank
+  std::vector<TagColumn> columns = {};  ///< of the same tables, and dense for the same ones, on every rank
   TagOnSets on_sets = {};
 };
 
@@ -100,7 +104,7 @@ struct MeshTag {
   std::array<Values, 4> on;  ///< by dimension
   TagOnSets on_sets;
 
-  /// The value of an entity: its own, else the tag's default, else nothing. Cost: O(runs of the range).
+  /// Return the value of an entity: its own, else the tag's default, else nothing. Cost: O(runs of the range).
   [[nodiscard]] std::span<const std::byte> value(Dim dim, LocalId id) const& noexcept;
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 };

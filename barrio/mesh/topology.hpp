@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Corners, sides and edges of cells, from their type and nodes.
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -12,7 +14,8 @@
 namespace barrio::mesh {
 
 /// Call `visit(span of corners)` for each face of a polyhedron, whose nodes are closed loops. Nodes after the last
-/// closed loop are ignored. @return number of nodes in closed loops
+/// closed loop are ignored.
+/// @return number of nodes in closed loops
 template <class Id, class Visit>
 std::size_t for_each_loop(std::span<const Id> nodes, Visit&& visit) {
   std::size_t first = 0;
@@ -26,7 +29,7 @@ std::size_t for_each_loop(std::span<const Id> nodes, Visit&& visit) {
   return first;
 }
 
-/// Corners of a face without repetitions of the last one, by which polygons are padded.
+/// Return the corners of a face without the repetitions of the last one that pad polygons.
 template <class Id>
 std::span<const Id> without_padding(std::span<const Id> corners) noexcept {
   while (corners.size() > 1 && corners.back() == corners[corners.size() - 2])
@@ -34,7 +37,7 @@ std::span<const Id> without_padding(std::span<const Id> corners) noexcept {
   return corners;
 }
 
-/// Whether `topology(type)` lists the sides of a type; else they follow from the nodes.
+/// Tell whether `topology(type)` lists the sides of a type; otherwise they follow from the nodes.
 inline bool has_fixed_sides(CellType type) noexcept { return topology(type).n_corners > 0; }
 
 /// Call `visit(span of corners)` for each side of a cell: faces of a volume, edges of a face, ends of an edge.
@@ -66,7 +69,7 @@ void for_each_side(CellType type, std::span<const Id> nodes, Visit&& visit) {
   }
 }
 
-/// Ends of the edges of a polyhedron, each edge once, in the order of its faces.
+/// Return the ends of the edges of a polyhedron, each edge once, in the order of its faces.
 template <class Id>
 std::vector<std::array<Id, 2>> edges_of_loops(std::span<const Id> nodes) {
   std::vector<std::array<Id, 2>> edges;
@@ -82,7 +85,7 @@ std::vector<std::array<Id, 2>> edges_of_loops(std::span<const Id> nodes) {
   return edges;
 }
 
-/// The same for sides of any dimension below the cell's: for the edges of a volume too.
+/// Call `visit(span of corners)` for each side of a dimension below the cell's: also for the edges of a volume.
 template <class Id, class Visit>
 void for_each_side(Dim dim, CellType type, std::span<const Id> nodes, Visit&& visit) {
   if (value(dim) + 1 == value(topology(type).dim)) {
@@ -100,15 +103,16 @@ void for_each_side(Dim dim, CellType type, std::span<const Id> nodes, Visit&& vi
   }
 }
 
-/// Number of corner nodes of a cell, its first nodes. Of polygons and polyhedra: all nodes, which may repeat a
-/// corner.
+/// Return the number of corner nodes of a cell, which are its first nodes. For polygons and polyhedra: all nodes, which
+/// may repeat a corner.
 inline std::size_t n_corners(CellType type, std::size_t n_nodes) noexcept {
   const int n = topology(type).n_corners;
-  return n > 0 ? static_cast<std::size_t>(n) : n_nodes;
+  if (n > 0) return n;
+  return n_nodes;
 }
 
-/// Corners of a cell, each once, in the order of its nodes.
-/// @param room  where they are kept if they are not simply the first nodes
+/// Return the corners of a cell, each once, in the order of its nodes.
+/// @param room  storage for the corners if they are not simply the first nodes
 template <class Id>
 std::span<const Id> distinct_corners(CellType type, std::span<const Id> nodes, std::vector<Id>& room) {
   if (type == CellType::polygon) return without_padding(nodes);
@@ -125,10 +129,12 @@ struct SideBits {
   std::ptrdiff_t n = 0;
 };
 
-/// Sides or edges of a type. Cost: O(1), from a table. @param dim  one below the type's, or Dim::edge
+/// Return the sides or edges of a type. Cost: O(1), from a table.
+/// @param dim  one below the type's, or Dim::edge
 const SideBits& side_bits(CellType type, Dim dim) noexcept;
 
-/// The bit of a corner's place in a cell, 0 if it is no corner. Branch-free, since the place is unpredictable.
+/// Return the bit of a corner's place in a cell, 0 if it is not a corner. Branch-free, since the place is
+/// unpredictable.
 template <class Id>
 std::uint32_t place_bit(std::span<const Id> corners, Id corner) noexcept {
   const auto among = [&](std::size_t n) {
@@ -142,7 +148,7 @@ std::uint32_t place_bit(std::span<const Id> corners, Id corner) noexcept {
   return among(corners.size());
 }
 
-/// Whether vertices are the corners of a side that the cell's topology has.
+/// Tell whether vertices are the corners of a side that the cell's topology has.
 /// @param dim  of the side: below that of the cell
 template <class Id>
 bool is_side_of(std::span<const Id> corners, Dim dim, CellType type, std::span<const Id> nodes) {
@@ -154,7 +160,7 @@ bool is_side_of(std::span<const Id> corners, Dim dim, CellType type, std::span<c
     });
     return found;
   }
-  // As places in the cell, a bit each.
+  // The corners as places in the cell, one bit each.
   const std::span<const Id> of_cell = nodes.first(topology(type).n_corners);
   std::uint32_t places = 0;
   for (const Id corner : corners) {

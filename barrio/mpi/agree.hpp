@@ -1,17 +1,19 @@
 #pragma once
 
+/// @file Agree on errors: all ranks throw if any one failed.
+
 #include "barrio/base/error.hpp"
 #include "barrio/mpi/context.hpp"
 
 namespace barrio::mpi {
 
-/// Ask all ranks how a local phase went, and go on only if it went well everywhere. Collective.
+/// Agree on the outcome of a local phase: return only if it succeeded on all ranks. Collective.
 /// @throws AgreedError on every rank, with the code and text of the lowest rank that failed.
-/// A rank that waits longer than `agree_limit_seconds` for one that never comes ends the job with exit code 1.
-/// Cost: one reduction of 4 bytes; a broadcast more in case of failure.
+/// A rank that waits for a missing rank longer than `agree_limit_seconds` ends the job with exit code 1.
+/// Cost: one reduction of 4 bytes; in case of failure also broadcasts of the error.
 void agree(Context& context, const Status& status);
 
-/// Run a phase that communicates with nobody, then agree on its outcome. Collective.
+/// Run a phase that does not communicate, then agree on its outcome. Collective.
 template <class Phase>
 void agree_after(Context& context, Phase&& phase) {
   agree(context, capture(std::forward<Phase>(phase)));

@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Typed collectives that yield the core while they wait.
+
 #include <functional>
 #include <span>
 #include <string>
@@ -8,8 +10,8 @@
 #include "barrio/mpi/context.hpp"
 #include "barrio/mpi/datatype.hpp"
 
-// Every collective here is started non-blocking and completed by the context's wait policy, so that ranks that
-// outnumber the cores do not spin against each other.
+// Every collective here is started non-blocking and completed by the context's wait policy. Ranks that outnumber the
+// cores then do not spin against each other.
 
 namespace barrio::mpi {
 
@@ -24,7 +26,7 @@ void all_gather(Context& context, const void* in, std::size_t n_bytes, void* out
 void all_to_all(Context& context, const void* in, std::size_t n_bytes, void* out);
 }  // namespace detail
 
-/// Combine items of all ranks, in place, on all ranks. Collective. Cost: O(log P) messages.
+/// Reduce items over all ranks, in place, with the result on all ranks. Collective. Cost: O(log P) messages.
 template <Builtin T>
 void all_reduce(Context& context, std::span<T> items, MPI_Op op) {
   detail::all_reduce(context, items.data(), items.size(), datatype<T>(), op);
@@ -34,8 +36,8 @@ template <Builtin T>
   detail::all_reduce(context, &item, 1, datatype<T>(), op);
   return item;
 }
-/// Add over all ranks. Collective. For floating point the order is MPI's: use it for integers or for figures that are
-/// shown.
+/// Sum over all ranks. Collective. The order of floating-point additions is MPI's: use it for integers or for numbers
+/// that are only shown.
 template <Builtin T>
 [[nodiscard]] T sum(Context& context, T item) {
   return all_reduce(context, item, MPI_SUM);
@@ -49,7 +51,7 @@ template <Builtin T>
   return all_reduce(context, item, MPI_MAX);
 }
 
-/// Add the items of all lower ranks; 0 on rank 0. Collective.
+/// Sum the items of all lower ranks; 0 on rank 0. Collective.
 template <Builtin T>
 [[nodiscard]] T exclusive_sum(Context& context, T item) {
   T before{};
@@ -57,7 +59,7 @@ template <Builtin T>
   return context.rank() == 0 ? T{} : before;
 }
 
-/// The same for each of several items, in place.
+/// Sum each of several items over all lower ranks, in place; 0 on rank 0. Collective.
 template <Builtin T>
 void exclusive_sum(Context& context, std::span<T> items) {
   std::vector<T> before(items.size(), T{});
@@ -65,7 +67,7 @@ void exclusive_sum(Context& context, std::span<T> items) {
   for (std::size_t i = 0; i < items.size(); ++i) items[i] = context.rank() == 0 ? T{} : before[i];
 }
 
-/// The highest of each of several items over all lower ranks, in place; `lowest` on rank 0. Collective.
+/// Compute the maximum of each of several items over all lower ranks, in place; `lowest` on rank 0. Collective.
 template <Builtin T>
 void exclusive_max(Context& context, std::span<T> items, T lowest) {
   std::vector<T> before(items.size(), lowest);
@@ -73,14 +75,14 @@ void exclusive_max(Context& context, std::span<T> items, T lowest) {
   for (std::size_t i = 0; i < items.size(); ++i) items[i] = context.rank() == 0 ? lowest : before[i];
 }
 
-/// Copy items from `root` to all ranks; every rank gives the same size. Collective.
+/// Broadcast items from `root` to all ranks; every rank passes the same size. Collective.
 template <Trivial T>
 void broadcast(Context& context, std::span<T> items, Rank root = 0) {
   detail::broadcast(context, items.data(), items.size_bytes(), root);
 }
-/// Copy a text from `root` to all ranks, whatever its length. Collective.
+/// Broadcast a text of any length from `root` to all ranks. Collective.
 void broadcast(Context& context, std::string& text, Rank root = 0);
-/// Copy a vector from `root` to all ranks, whatever its length. Collective.
+/// Broadcast a vector of any length from `root` to all ranks. Collective.
 template <Trivial T>
 void broadcast(Context& context, std::vector<T>& items, Rank root = 0) {
   std::uint64_t n = items.size();
@@ -89,7 +91,7 @@ void broadcast(Context& context, std::vector<T>& items, Rank root = 0) {
   detail::broadcast(context, items.data(), n * sizeof(T), root);
 }
 
-/// Collect one item of each rank on all ranks. Collective. Memory O(P) on every rank: for reports and tests.
+/// Gather one item of each rank on all ranks. Collective. Memory O(P) on every rank: for reports and tests.
 template <Trivial T>
 [[nodiscard]] std::vector<T> all_gather(Context& context, const T& item) {
   std::vector<T> all(context.size());
@@ -97,8 +99,8 @@ template <Trivial T>
   return all;
 }
 
-/// Send one item to each rank and get one from each. Collective. Memory O(P) on every rank: where ranks are few.
-/// @param out  by rank. @return by rank
+/// Send one item to each rank and receive one from each. Collective. Memory O(P) on every rank: for few ranks.
+/// @param out  one item per rank @return one item per rank
 template <Trivial T>
 [[nodiscard]] std::vector<T> all_to_all(Context& context, std::span<const T> out) {
   std::vector<T> in(out.size());
@@ -107,8 +109,8 @@ template <Trivial T>
 }
 
 /// Merge one text of each rank up a binomial tree to rank 0. Collective.
-/// @param merge  joins the text of this rank so far with that of a higher rank; sizes should not grow with P
-/// @return the merged text on rank 0, empty elsewhere. Cost: O(log P) messages deep.
+/// @param merge  joins the text merged so far with that of a higher rank; its size should not grow with P
+/// @return the merged text on rank 0, empty elsewhere. Cost: a tree of O(log P) levels of messages.
 std::string reduce_to_root(Context& context, std::string mine,
                            const std::function<std::string(std::string, std::string)>& merge);
 

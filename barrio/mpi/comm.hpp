@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Move-only owner of an MPI communicator.
+
 #include <mpi.h>
 
 #include <utility>
@@ -9,20 +11,20 @@
 
 namespace barrio::mpi {
 
-/// Own a communicator. Move-only; making one is collective, and so is freeing it: `close()` does it on purpose,
-/// the destructor does it too unless an exception is on its way or MPI has ended.
+/// Owner of a communicator. Move-only. Construction is collective. So is freeing, either by `close()` or by the
+/// destructor. The destructor does not free while an exception unwinds the stack or after MPI_Finalize.
 class Comm {
  public:
   Comm() = default;
-  /// Duplicate a communicator, with errors returned instead of fatal. Collective.
+  /// Duplicate a communicator; its errors are returned instead of fatal. Collective.
   static Comm duplicate(MPI_Comm source);
-  /// Split a communicator by colour, ordered by key. Collective. @param colour MPI_UNDEFINED gives an empty Comm
+  /// Split a communicator by colour, ordered by key. Collective. @param colour  MPI_UNDEFINED gives an empty Comm
   static Comm split(MPI_Comm source, int colour, int key);
-  /// The ranks that share memory with this one, ordered by key. Collective.
+  /// Split off the ranks that share memory with this one, ordered by key. Collective.
   static Comm split_shared(MPI_Comm source, int key);
 
-  /// The ranks on this one's host, ordered by key: by its name, so also where MPI was told not to share memory.
-  /// Collective.
+  /// Split off the ranks on this rank's host, ordered by key. Hosts are told by name, so it also works where MPI was
+  /// told not to share memory. Collective.
   static Comm split_by_host(MPI_Comm source, int key);
 
   Comm(Comm&& other) noexcept : comm_(std::exchange(other.comm_, MPI_COMM_NULL)) {}

@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Communicator, log, trace, profile and tags that all distributed objects of a job share.
+
 #include <mpi.h>
 
 #include <cstdint>
@@ -19,24 +21,25 @@
 
 namespace barrio::mpi {
 
-/// What this rank has sent, received, and read of files that all ranks have open, through barrio's own calls.
+/// Messages and bytes that this rank sent and received, and its reads of files that all ranks have open, through
+/// barrio's own calls.
 struct Counters {
   std::uint64_t messages_sent = 0;
   std::uint64_t bytes_sent = 0;
   std::uint64_t messages_received = 0;
   std::uint64_t bytes_received = 0;
   std::uint64_t collectives = 0;
-  std::uint64_t collective_reads = 0;  ///< of a dataset, that all ranks made as one
+  std::uint64_t collective_reads = 0;  ///< reads of a dataset by all ranks in one collective call
   std::uint64_t collective_bytes_read = 0;
-  std::uint64_t independent_reads = 0;  ///< that HDF5 let each rank make alone, wholly or in part
+  std::uint64_t independent_reads = 0;  ///< reads that HDF5 did independently, wholly or in part
   std::uint64_t independent_bytes_read = 0;
 };
 
-/// A run of message tags that one distributed object has for itself.
+/// Range of message tags reserved for one distributed object.
 struct TagBlock {
   int first = 0;
   int count = 1;
-  /// The tag of an epoch; successive epochs use successive tags, modulo the block.
+  /// Return the tag of an epoch; successive epochs use successive tags, modulo the block.
   [[nodiscard]] int of_epoch(std::uint64_t epoch) const noexcept {
     return first + static_cast<int>(epoch % static_cast<std::uint64_t>(count));
   }
@@ -46,15 +49,15 @@ struct ContextOptions {
   Profile profile = {};
   WaitPolicy wait = wait_policy_from_environment();
   Trace::Mode trace = Trace::Mode::totals;
-  double agree_limit_seconds = 600.0;  ///< how long `agree` waits for a rank that does not come
+  double agree_limit_seconds = 600.0;  ///< time that `agree` waits for a missing rank
 };
 
-/// Hold what distributed objects share: one private communicator, log, trace, profile, tags.
-/// Not a singleton: several may live side by side. Objects made from a Context keep a reference; it must outlive them.
+/// Communicator, log, trace, profile and tags that distributed objects share.
+/// Not a singleton: several may exist at once. Objects made from a Context keep a reference; it must outlive them.
 class Context {
  public:
-  /// Collective over `comm`, which is duplicated once and stays the caller's.
-  /// @throws AgreedError{usage} if another MPI's launcher has started the job; see `find_launcher_fault`
+  /// Make a context from a duplicate of `comm`, which stays the caller's. Collective over `comm`.
+  /// @throws AgreedError{usage} if the launcher of another MPI has started the job; see `find_launcher_fault`
   explicit Context(MPI_Comm comm, ContextOptions options = {});
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
@@ -67,31 +70,31 @@ class Context {
   [[nodiscard]] Log& log() noexcept { return log_; }
   [[nodiscard]] Trace& trace() noexcept { return trace_; }
   [[nodiscard]] const Profile& profile() const noexcept { return options_.profile; }
-  /// Take other values, the same on all ranks. Objects made before keep what they have read of the old ones. Local.
+  /// Set the profile, the same on all ranks. Objects made before keep the values that they have read. Local.
   void set_profile(const Profile& profile) noexcept { options_.profile = profile; }
   [[nodiscard]] const WaitPolicy& wait_policy() const noexcept { return options_.wait; }
   [[nodiscard]] double agree_limit_seconds() const noexcept { return options_.agree_limit_seconds; }
   [[nodiscard]] Counters& counters() noexcept { return counters_; }
 
-  /// The thread that communicates by it: the one that has made it. Counters, tags and rounds are without locks, so no
-  /// other thread calls anything collective or any verb of a round; rounds check it. Give other threads Contexts of
-  /// their own (with MPI_THREAD_MULTIPLE), or go through `exchange::Engine::call`.
+  /// Return the thread that owns this context: by default the one that made it. Counters, tags and rounds have no
+  /// locks, so no other thread calls anything collective or any function of a round; rounds check it. Give other
+  /// threads Contexts of their own (with MPI_THREAD_MULTIPLE), or use `exchange::Engine::call`.
   [[nodiscard]] std::thread::id thread() const noexcept { return thread_; }
-  /// Hand it to another thread, the calling one if none is named. Local; the thread before makes no more calls.
+  /// Move the context to another thread, by default the calling one. Local; the previous owner makes no more calls.
   void move_to_thread(std::thread::id thread = std::this_thread::get_id()) noexcept { thread_ = thread; }
-  /// @throws Error{usage} on any other thread than its own. @param act  "begins a round"
+  /// Check that the owning thread calls. @throws Error{usage} on any other thread. @param act  "begins a round"
   void check_thread(const char* act) const {
     if (std::this_thread::get_id() != thread_) [[unlikely]]
       refuse_thread(act);
   }
 
-  /// Give out tags. Local, but every rank must ask in the same order, as it does when objects are made collectively.
-  /// After MPI_TAG_UB the count starts again from the first tag: an object may live while about
-  /// MPI_TAG_UB / count others are made before its tags come round again.
+  /// Reserve tags. Local, but every rank must ask in the same order, as it does when objects are made collectively.
+  /// After MPI_TAG_UB the numbers start again from the first tag. An object's tags are therefore unique until about
+  /// MPI_TAG_UB / count later objects have been made.
   TagBlock take_tags(int count);
 
-  /// What a room above keeps for all objects that it makes of this context: one T, made at the first call, gone with
-  /// the context. Local; any thread.
+  /// Return the T that a room above keeps for all objects it makes of this context. It is made at the first call and
+  /// destroyed with the context. Local; any thread.
   template <class T>
   [[nodiscard]] T& kept() {
     const std::lock_guard lock(kept_lock_);

@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Cores of a node: how many its ranks may use, which are spare, and pinning threads to them.
+
 #include <thread>
 #include <vector>
 
@@ -7,33 +9,32 @@
 
 namespace barrio::mpi {
 
-/// The cores of a node as its ranks may use them.
+/// Cores of a node that its ranks may use.
 struct NodeCores {
-  int mine = 1;             ///< of this rank, by its affinity mask and its group's share of processor time
+  int mine = 1;             ///< of this rank, by its affinity mask and its cgroup's CPU quota
   int all = 1;              ///< of all ranks of the node together
   int n_computing = 0;      ///< threads that compute on this node
-  int n_ranks_compute = 0;  ///< ranks of this node that have such
-  /// Cores of this rank that are left when each thread that computes has one, by number; ranks that may use the same
-  /// cores have the same. One at least, unless the system does not say which cores there are.
+  int n_ranks_compute = 0;  ///< ranks of this node that have such threads
+  /// Cores of this rank, by number, that remain when each computing thread has one. Ranks that may use the same cores
+  /// have the same spare ones. At least one, unless the system does not tell the cores.
   std::vector<int> spare = {};
-  std::vector<int> busy = {};  ///< the others of this rank; may be none
+  std::vector<int> busy = {};  ///< the other cores of this rank; may be empty
 };
 
-/// Find out what cores the ranks of this node have between them. Collective. Cost: one communicator split, two
-/// reductions.
+/// Find the cores that the ranks of this node have together. Collective. Cost: one communicator split, two reductions.
 /// @param n_computing  threads of this rank that compute
 NodeCores find_node_cores(Context& context, int n_computing);
 
-/// Let the calling thread run on these cores only. Local. @return false if the system does not allow it
+/// Bind the calling thread to these cores. Local. @return false if the system does not allow it
 bool run_on_cores(const std::vector<int>& cores) noexcept;
 
-/// Keep a thread, and those that it starts, on some cores for a while. Does nothing for an empty list.
+/// Scope in which a thread, and the threads that it starts, run only on some cores. Does nothing for an empty list.
 class CoresScope {
  public:
   explicit CoresScope(const std::vector<int>& cores);
   CoresScope(const CoresScope&) = delete;
   CoresScope& operator=(const CoresScope&) = delete;
-  /// With the last one of its thread, that may use again what it could before, if it is the one that ends it.
+  /// End the scope. The last scope of its thread restores the cores of before, if that thread ends it.
   ~CoresScope();
 
  private:
@@ -41,7 +42,7 @@ class CoresScope {
   std::thread::id thread_;
 };
 
-/// Cores that a limit on processor time leaves, as containers and batch systems set it; 0 if there is none. Local.
+/// Return the cores that a CPU quota of a container or batch system leaves; 0 without a quota. Local.
 double processor_time_limit();
 
 }  // namespace barrio::mpi

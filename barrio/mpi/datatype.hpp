@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file MPI datatypes of C++ types, and an owner of derived ones.
+
 #include <mpi.h>
 
 #include <concepts>
@@ -45,24 +47,24 @@ MPI_Datatype builtin_datatype() {
 }
 }  // namespace detail
 
-/// A type whose bytes may travel as they are.
+/// Type whose bytes may be sent unchanged.
 template <class T>
 concept Trivial = std::is_trivially_copyable_v<T>;
 
-/// A type that MPI itself knows: numbers, bytes and enumerations over them.
+/// Type that MPI itself knows: numbers, bytes and enumerations over them.
 template <class T>
 concept Builtin = Trivial<T> && (std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_same_v<T, std::byte>);
 
-/// The MPI datatype of a C++ number.
+/// Return the MPI datatype of a C++ number.
 template <Builtin T>
 MPI_Datatype datatype() {
   return detail::builtin_datatype<T>();
 }
 
-/// Own a derived datatype. Move-only.
+/// Owner of a derived datatype. Move-only.
 class Datatype {
  public:
-  /// A block of `n` bytes, so that a count of items larger than 2^31 bytes still fits MPI's int.
+  /// Make a block of `n` bytes: a count of such items fits MPI's int even above 2^31 bytes.
   static Datatype bytes(std::size_t n) {
     Datatype made;
     check(MPI_Type_contiguous(static_cast<int>(n), MPI_BYTE, &made.type_), "MPI_Type_contiguous");

@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Typed sends and receives, with requests that own their buffers.
+
 #include <exception>
 #include <memory>
 #include <span>
@@ -17,8 +19,8 @@ struct BeginRequest;
 void check_whole_items(std::size_t bytes, std::size_t item_bytes, Rank from, int tag);
 }  // namespace detail
 
-/// Own a message on its way, and its buffer, until `wait()`. Move-only.
-/// One that is dropped before it is complete is a bug and ends the job, unless an exception is on its way.
+/// Message in flight and its buffer, until `wait()`. Move-only.
+/// To drop it before it is complete is a bug and ends the job, unless an exception is in flight.
 template <Trivial T>
 class [[nodiscard]] Request {
  public:
@@ -41,22 +43,22 @@ class [[nodiscard]] Request {
     BARRIO_ASSERT(cheap, request_ == MPI_REQUEST_NULL && "a message was dropped before wait()");
   }
 
-  /// Complete the message. Local, blocks. @return the buffer: what was received, or what was sent
+  /// Complete the message. Local, blocks. @return the buffer: the items received, or those sent
   std::vector<T> wait() {
     BARRIO_ASSERT(cheap, items_ != nullptr && "wait() on a request that was moved from");
     mpi::wait(request_, context_->wait_policy());
     return std::move(*items_);
   }
-  /// Ask if the message is complete. Local. After true, `wait()` returns at once.
+  /// Test whether the message is complete. Local. After true, `wait()` returns at once.
   bool test() {
-    if (request_ == MPI_REQUEST_NULL) return true;  // the simulator's MPI_Test says no then
+    if (request_ == MPI_REQUEST_NULL) return true;  // the simulator's MPI_Test returns false here
     int done = 0;
     check(MPI_Test(&request_, &done, MPI_STATUS_IGNORE), "MPI_Test");
     return done != 0;
   }
 
  private:
-  friend struct detail::BeginRequest;  // functions as friends have constraints, which clang 16 does not take
+  friend struct detail::BeginRequest;  // functions as friends have constraints, which clang 16 does not accept
   Request(Context& context, std::vector<T> items)
       : context_(&context), items_(std::make_unique<std::vector<T>>(std::move(items))) {}
 
@@ -89,14 +91,14 @@ struct BeginRequest {
 };
 }  // namespace detail
 
-/// Start to send items; the request keeps them. Local.
+/// Start sending items; the request keeps them. Local.
 /// @throws Error{internal} above 2^31 - 1 bytes in one message
 template <Trivial T>
 Request<T> begin_send(Context& context, std::vector<T> items, Rank to, int tag) {
   return detail::BeginRequest::send(context, std::move(items), to, tag);
 }
 
-/// Start to receive exactly `n` items. Local.
+/// Start receiving exactly `n` items. Local.
 template <Trivial T>
 Request<T> begin_receive(Context& context, std::size_t n, Rank from, int tag) {
   return detail::BeginRequest::receive<T>(context, n, from, tag);
@@ -113,11 +115,11 @@ void send(Context& context, std::span<const T> items, Rank to, int tag) {
   wait(request, context.wait_policy());
 }
 
-/// Wait for a message of unknown length from one rank. Local, blocks.
+/// Wait for a message of unknown length from one rank, without receiving it. Local, blocks. @return its length in bytes
 std::size_t probe_bytes(Context& context, Rank from, int tag);
 
 /// Receive a message of any length from one rank. Local, blocks.
-/// @throws Error{internal} if it is not a whole number of items; the message is not taken then
+/// @throws Error{internal} if it is not a whole number of items; the message is not received then
 template <Trivial T>
 std::vector<T> receive(Context& context, Rank from, int tag) {
   const std::size_t bytes = probe_bytes(context, from, tag);

@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Result documents, and tables of the time each region took over all ranks.
+
 #include <string>
 #include <vector>
 
@@ -8,14 +10,14 @@
 
 namespace barrio::mpi {
 
-/// Begin a result document with all that a reader needs to repeat it: `json_document` plus MPI library, launcher,
+/// Begin a result document with all that a reader needs to repeat the run: `json_document` plus MPI library, launcher,
 /// rank count, nodes and seed. Collective. @return the same document on all ranks
 Json document(Context& context, std::string_view schema, int schema_version, std::uint64_t seed = 0);
 
-/// The MPI library, one line. Works before MPI_Init.
+/// Return name and version of the MPI library, on one line. Works before MPI_Init.
 std::string mpi_library();
 
-/// How much the ranks differ in one region.
+/// Statistics over ranks of one region.
 struct RegionSummary {
   std::string name;
   std::uint64_t count = 0;  ///< entries, summed over ranks
@@ -26,20 +28,20 @@ struct RegionSummary {
   std::vector<double> of_rank = {};  ///< seconds of each rank, up to max_ranks_shown ranks; empty above
 };
 
-/// Up to this many ranks a summary also has the time of each.
+/// Maximum number of ranks for which a summary also has the time of each.
 inline constexpr int max_ranks_shown = 64;
 
-/// Summarise the context's trace over ranks. Collective. @return on rank 0, in the order regions were first entered
-/// there; empty elsewhere. Cost: a binomial tree of texts as long as the list of regions.
+/// Reduce the context's trace over ranks. Collective. @return on rank 0, in the order regions were first entered there;
+/// empty elsewhere. Cost: a binomial tree of texts as long as the list of regions.
 std::vector<RegionSummary> summarise(Context& context);
 
-/// Write the summary as a text table.
+/// Format the summary as a text table.
 std::string format_summary(const std::vector<RegionSummary>& summary);
 Json to_json(const std::vector<RegionSummary>& summary);
 
-/// Write the trace as Chrome/Perfetto JSON, one track per rank. Collective. Each rank writes its own part of
-/// the file; nothing is gathered. Needs a context with `Trace::Mode::events`.
-/// @throws AgreedError{failed} if the file cannot be written; an old file stays as it was then
+/// Write the trace as Chrome/Perfetto JSON, one track per rank. Collective. Each rank writes its own part of the file;
+/// nothing is gathered. Needs a context with `Trace::Mode::events`.
+/// @throws AgreedError{failed} if the file cannot be written; an old file stays unchanged then
 void write_trace(Context& context, const std::string& path);
 
 }  // namespace barrio::mpi

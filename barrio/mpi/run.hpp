@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Run a program under MPI: initialise, call its body, report errors, finalise.
+
 #include <functional>
 
 #include "barrio/base/error.hpp"
@@ -10,20 +12,20 @@ namespace barrio::mpi {
 struct RunOptions {
   int thread_level = MPI_THREAD_FUNNELED;
   ContextOptions context = {};
-  bool uses_stored_profile = true;       ///< see `use_stored_profile`; else the one in `context` stays
-  double finish_warning_seconds = 60.0;  ///< a rank whose body has returned says so after waiting so long for others
+  bool uses_stored_profile = true;       ///< see `use_stored_profile`; if false the one in `context` stays
+  double finish_warning_seconds = 60.0;  ///< wait for other ranks after which a rank whose body has returned warns
 };
 
-/// Own MPI for the length of a program: initialise, run `body`, finalise. Returns the exit code for `main`.
+/// Run a program under MPI: initialise, call `body`, finalise. Returns the exit code for `main`.
 ///
-/// - An `AgreedError` that leaves `body` was thrown by every rank: rank 0 prints it, MPI is finalised, and its
-///   code is returned on every rank.
+/// - An `AgreedError` that leaves `body` was thrown by every rank: rank 0 prints it, MPI is finalised, and every rank
+///   returns its code.
 /// - A launcher of another MPI is refused before `body` runs, with code 2; see `find_launcher_fault`.
-/// - Any other exception ends the whole job before anything unwinds: `[rank r/n] message` on stderr, then
-///   MPI_Abort with the error's code (70 if it has none). Nothing waits for ranks that do not know of the fault.
+/// - Any other exception ends the whole job before the stack unwinds: `[rank r/n] message` on stderr, then MPI_Abort
+///   with the error's code (70 if it has none). No destructor waits for ranks that do not know of the fault.
 int run(int& argc, char**& argv, const std::function<void(Context&)>& body, const RunOptions& options = {});
 
-/// Print an error as the command line does: "barrio: error: subject: cause", and the remedy on a line of its own.
+/// Print an error as the command line does: "barrio: error: subject: cause", with the remedy on a line of its own.
 void print_error(const Error& error, int size = 1);
 
 }  // namespace barrio::mpi

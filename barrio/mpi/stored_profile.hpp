@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Profiles that `barrio probe` measured, stored per user and platform.
+
 #include <string>
 
 #include "barrio/base/json.hpp"
@@ -9,19 +11,19 @@
 
 namespace barrio::mpi {
 
-/// Where `barrio probe` leaves its profiles for this user: $BARRIO_PROFILE, or else barrio/profiles.json in
-/// $XDG_CACHE_HOME or ~/.cache; empty if BARRIO_PROFILE is "off" or there is no home.
+/// Return the path where `barrio probe` stores this user's profiles: $BARRIO_PROFILE, or else barrio/profiles.json in
+/// $XDG_CACHE_HOME or ~/.cache. Empty if BARRIO_PROFILE is "off" or there is no home.
 std::string stored_profiles_path();
 
-/// Use the profile that was stored for this job's platform, if there is one; else the context's stays as it is. Says so
-/// if there are profiles, but of other platforms, or if the file cannot be understood. Collective. Cost: rank 0 looks
-/// for the file; one broadcast of four bytes. Where there is a file, three more of some hundred bytes, a communicator
+/// Use the profile that was stored for this job's platform; without one the context's stays unchanged. Logs a notice if
+/// there are only profiles of other platforms, or if the file cannot be parsed. Collective. Cost: rank 0 looks for the
+/// file; one broadcast of four bytes. If there is a file, also three broadcasts of some hundred bytes, a communicator
 /// split and a reduction.
 void use_stored_profile(Context& context);
 
-/// Put a profile among those that a file has, in place of one of the same platform. Local.
-/// Waits for others that store one.
-/// @throws Error{failed} if the file cannot be written, Error{bad_input} if it is there and no file of profiles
+/// Store a profile in a file, in place of one of the same platform. Local.
+/// Waits while another process stores one.
+/// @throws Error{failed} if the file cannot be written, Error{bad_input} if it exists and is not a file of profiles
 void store_profile(const std::string& path, const Platform& platform, const Profile& profile);
 
 }  // namespace barrio::mpi

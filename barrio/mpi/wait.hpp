@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Wait for MPI requests without wasting the core.
+
 #include <mpi.h>
 
 #include <cstdint>
@@ -8,28 +10,28 @@
 
 namespace barrio::mpi {
 
-/// Say how a rank waits for messages.
+/// Way in which a rank waits for messages.
 struct WaitPolicy {
   enum class Kind {
     spin,   ///< poll without pause: least latency, needs a core per rank
-    yield,  ///< poll, then give the core to others: right for any rank count (default)
+    yield,  ///< poll, then yield the core: right for any rank count (default)
     block,  ///< sleep inside MPI if it can: for simulators, where a poll costs simulated time
   };
   Kind kind = Kind::yield;
   std::uint32_t spin_polls = 200;  ///< polls before the first yield; 0 where ranks outnumber cores
 };
 
-/// The policy named by BARRIO_WAIT (spin, yield, block); `yield` if unset, `block` under SMPI. Where the launcher has
-/// started more ranks on this node than it has cores, polls yield at once.
+/// Read the policy from BARRIO_WAIT (spin, yield, block); `yield` if unset, `block` under SMPI. Polls yield at once if
+/// the launcher has started more ranks on this node than it has cores.
 WaitPolicy wait_policy_from_environment();
 
-/// Seconds of a steady clock; of simulated time where the cluster is simulated. Only differences mean something.
+/// Return the seconds of a steady clock, or simulated seconds on a simulated cluster. Only differences are meaningful.
 [[nodiscard]] double seconds_now() noexcept;
 
-/// Whether BARRIO_WAIT may have this value.
+/// Tell whether BARRIO_WAIT may have this value.
 [[nodiscard]] bool is_wait_kind(std::string_view text) noexcept;
 
-/// Pace a wait loop: call `pause()` after each poll that found nothing.
+/// Pause of a wait loop: call it after each poll that found nothing.
 class Pause {
  public:
   explicit Pause(const WaitPolicy& policy) noexcept : policy_(policy) {}

@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file File to which all ranks append pieces, renamed to its final name when complete.
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -10,25 +12,25 @@
 
 namespace barrio::mpi {
 
-/// Write a file of which each rank has pieces, so that a reader sees the old file or the whole new one. Nothing is
-/// gathered. The file grows under a temporary name beside its place and is renamed by `close()`. All verbs are
-/// collective.
+/// File to which each rank appends pieces. A reader sees the old file or the whole new one. Nothing is gathered. The
+/// file grows under a temporary name in the same folder, and `close()` renames it. All functions are collective.
 class WrittenFile {
  public:
-  /// @throws AgreedError{failed} if the place cannot be written, or another job is writing there
+  /// Open the temporary file. @throws AgreedError{failed} if the path cannot be written, or another job is writing
+  /// there
   WrittenFile(Context& context, std::string path);
   WrittenFile(const WrittenFile&) = delete;
   WrittenFile& operator=(const WrittenFile&) = delete;
-  /// Without `close()` the temporary file is removed and the old one stays.
+  /// Remove the temporary file if `close()` was not called; the old file stays then.
   ~WrittenFile();
 
-  /// Write one piece of each rank behind what is there, in the order of ranks. A fault is thrown by `close()`.
+  /// Append one piece of each rank, in the order of ranks. `close()` throws if it fails.
   /// Cost: two sums over the ranks, and one write
   void append(std::string_view piece);
-  /// Bytes of what was appended, of all ranks.
+  /// Return the bytes appended so far, by all ranks.
   [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
-  /// Close the file and give it its name. @throws AgreedError{failed} if anything could not be written; the old file
-  /// stays then
+  /// Close the file and rename it. @throws AgreedError{failed} if anything could not be written; the old file stays
+  /// then
   void close();
 
  private:

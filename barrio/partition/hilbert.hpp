@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Partitioning and numbering of points along a Hilbert curve.
+
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -8,13 +10,13 @@
 
 namespace barrio::partition {
 
-/// Cut points into parts of equal weight that are runs of a Hilbert curve. Collective.
+/// Cut points into parts of equal weight, each a contiguous run of a Hilbert curve. Collective.
 ///
-/// The curve fills the smallest cube (a square or a line, if the points lie in an axis-parallel plane or line) around
-/// all points; points are ordered by (place on it, global id), and part p ends where the weight of all points up to
-/// there would exceed (p + 1) / n_parts of the whole. So the result depends on the points alone, not on their
-/// distribution or the number of ranks, and points that move or change their weight a little change parts a little:
-/// what `rcb`, which cuts a little less surface, does not promise.
+/// The curve fills the smallest cube around all points (a square or a line, if the points lie in an axis-parallel plane
+/// or line). Points are ordered by (place on the curve, global id). Part p ends where the weight of all points up to
+/// there would exceed (p + 1) / n_parts of the total. So the result depends on the points alone, not on their
+/// distribution or the number of ranks. Points that move or change their weight a little change the parts only a
+/// little; `rcb` cuts slightly less surface but does not promise that.
 /// @param[in] points  shape (n, 3), model units; finite
 /// @param[in] ids  one per point, unique over all ranks
 /// @param[in] weights  one per point, >= 0; empty means 1 each
@@ -27,13 +29,13 @@ namespace barrio::partition {
 std::vector<std::int32_t> hilbert(mpi::Context& context, std::span<const double> points, std::span<const GlobalId> ids,
                                   std::span<const std::int64_t> weights, int n_parts);
 
-/// Number points along the same curve, over all ranks: 0, 1, 2, ... by (place on it, global id). Collective.
-/// For what is new and needs numbers that do not depend on the distribution or the number of ranks.
+/// Number points along the same curve, over all ranks: 0, 1, 2, ... by (place on the curve, global id). Collective.
+/// For new entities whose numbers must not depend on the distribution or the number of ranks.
 /// @param[in] points  shape (n, 3), model units; finite
-/// @param[in] ids  one per point, >= 0; they decide between points that lie at one place, and are different there
+/// @param[in] ids  one per point, >= 0; they break ties between points at one place and must differ there
 /// @return number of each point
 /// @throws AgreedError{bad_input} on all ranks for a coordinate that is not finite
-/// Cost: that of `hilbert` for as many parts as ranks, and a routed request for each point; memory O(n)
+/// Cost: that of `hilbert` with one part per rank, and one routed request per point; memory O(n)
 std::vector<GlobalId> hilbert_numbers(mpi::Context& context, std::span<const double> points,
                                       std::span<const GlobalId> ids);
 

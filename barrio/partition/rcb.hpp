@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Recursive coordinate bisection of points.
+
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -11,7 +13,7 @@ namespace barrio::partition {
 /// Cut points into parts of equal weight by recursive coordinate bisection. Collective.
 ///
 /// Each cut goes across the longest side of the bounding box and is exact: points are ordered by (coordinate, global
-/// id), and the lower side takes the longest run whose weight does not exceed its share. So the result depends on
+/// id), and the lower side gets the longest run whose weight does not exceed its share. So the result depends on
 /// the points alone, not on their distribution or the number of ranks.
 /// @param[in] points  shape (n, 3), model units; not NaN
 /// @param[in] ids  one per point, unique over all ranks

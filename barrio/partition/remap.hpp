@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Renumbering of parts that keeps as much weight as possible on its rank.
+
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -8,21 +10,21 @@
 
 namespace barrio::partition {
 
-/// Renumber parts that are to go to the ranks of their number, so that much weight is where it is to be. Collective.
+/// Renumber parts so that much of their weight is already on the rank it will go to. Part p goes to rank p. Collective.
 ///
-/// A rank and a part belong together if neither shares more weight with another that it could have: the heaviest pair
-/// first, then the heaviest of what is left. So at least half as much stays as any numbering could keep. Where weights
-/// tie, the lower number counts. Parts without a rank and ranks without a part follow each other in order.
-/// A rank that is refused asks for its next part, which may refuse another in turn: such a chain takes a pass for each.
-/// It is cut after `max_passes`, and who is without a part then is treated like ranks without one: they may keep less
-/// than what is said above.
+/// Ranks and parts are matched stably, by the weight of a part that lies on a rank: the heaviest pair first, then the
+/// heaviest of the remaining ones. So at least half as much weight stays as with the best numbering. Ties go to the
+/// lower number. The unmatched parts and ranks are paired in order.
+/// A refused rank proposes for its next part, which may displace another rank in turn. Such a chain takes one pass per
+/// link. It ends after `max_passes`; ranks without a part by then count as unmatched, so less weight may stay than the
+/// bound above.
 /// @param[in] part  of each item that this rank has now, 0 <= part < context.size()
 /// @param[in] weights  one per item, >= 0; empty means 1 each
 /// @return new part of each item: part numbers are permuted, the same way on every rank
-/// Cost: a sort of the items, memory O(items); a reduction and two routed exchanges of a few bytes a rank for each
-/// pass. Four exchanges more at the end. On 64 simulated ranks one pass does where a mesh was cut again; 64 settle
-/// shares drawn at random, of which 16 keep as much. Source: Oliker and Biswas 1998 for what is wanted; pairs by
-/// deferred acceptance, Gale and Shapley 1962.
+/// Cost: a sort of the items, memory O(items); per pass a reduction and two routed exchanges of a few bytes a rank;
+/// four more exchanges at the end. On 64 simulated ranks one pass suffices after a mesh was cut again. Random shares
+/// need 64 passes to settle, but 16 keep as much weight.
+/// Source: Oliker and Biswas 1998 for the objective; Gale and Shapley 1962 for the matching (deferred acceptance).
 [[nodiscard]] std::vector<std::int32_t> remap(mpi::Context& context, std::vector<std::int32_t> part,
                                               std::span<const std::int64_t> weights = {}, int max_passes = 16);
 

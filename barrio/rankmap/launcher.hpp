@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Files that make launchers put ranks on the cores of a placement.
+
 #include <string>
 #include <string_view>
 
@@ -7,11 +9,11 @@
 
 namespace barrio::rankmap {
 
-/// Name the files that make a launcher put ranks where a placement wants them.
+/// Format of a file that makes a launcher follow a placement.
 enum class LauncherFormat {
   openmpi_rankfile,  ///< rank -> node and core: `rank 0=node3 slot=1`
   openmpi_seq,       ///< rank -> node: line i is the host of rank i, for `--mca rmaps seq`
-  mpich,             ///< rank -> node: hosts with how many ranks in a row, for Hydra
+  mpich,             ///< rank -> node: hosts with counts of consecutive ranks, for Hydra
   intel,             ///< as mpich, for Intel MPI's -machinefile
   cray,              ///< core -> rank: the comma list MPICH_RANK_ORDER
   slurm,             ///< rank -> node: line i is the host of rank i, for `srun --distribution=arbitrary`
@@ -19,20 +21,21 @@ enum class LauncherFormat {
   permutation,       ///< rank -> core: line i is the core of rank i
 };
 
-/// The word for a format: "openmpi-rankfile", "openmpi-seq", "mpich", "intel", "cray", "slurm", "flux", "permutation".
+/// Return the name of a format: "openmpi-rankfile", "openmpi-seq", "mpich", "intel", "cray", "slurm", "flux",
+/// "permutation".
 std::string_view name_of(LauncherFormat format) noexcept;
-/// Read a format from its word. @throws Error{usage} with the choices
+/// Parse the name of a format. @throws Error{usage} with the choices
 LauncherFormat parse_launcher_format(std::string_view word);
 
-/// Write the launcher's file as text, with a comment head that says how to launch with it. Local.
+/// Write the launcher's file as text, with a comment at the top that says how to launch with it. Local.
 /// Nodes appear by `machine.node_name()`, cores by their number in the node.
-/// @param[in] path  the name the head tells the user to give
-/// @throws Error{usage} for `cray` if the used cores are not the same number on each node (the last may have fewer):
-///         a list of ranks cannot leave a core free
+/// @param[in] path  name of the file in that comment
+/// @throws Error{usage} for `cray` unless each node has the same number of used cores (the last may have fewer): a list
+/// of ranks cannot leave a core free
 std::string launcher_text(LauncherFormat format, const Machine& machine, const Placement& placement,
                           std::string_view path = "FILE");
 
-/// Write the launcher's file, whole or not at all. Local. @throws Error{usage}, Error{failed}
+/// Write the launcher's file, either complete or not at all. Local. @throws Error{usage}, Error{failed}
 void write_launcher_file(const std::string& path, LauncherFormat format, const Machine& machine,
                          const Placement& placement);
 

@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Traffic between ranks: matrix of points, bytes and messages, and its communication graph.
+
 #include <cstdint>
 #include <span>
 #include <string>
@@ -15,23 +17,23 @@ namespace barrio::rankmap {
 inline constexpr std::string_view traffic_schema = "barrio.traffic";
 inline constexpr int traffic_schema_version = 1;
 
-/// Say which of the three counts of a traffic entry is the weight of a pair of ranks.
+/// Count of a traffic entry that is the weight of a pair of ranks.
 enum class Weight { points, bytes, messages };
 
-/// The word for a weight, as users write it: "points", "bytes", "messages".
+/// Return the name of a weight: "points", "bytes", "messages".
 std::string_view name_of(Weight weight) noexcept;
-/// Read a weight from its word. @throws Error{usage} naming the choices
+/// Parse the name of a weight. @throws Error{usage} naming the choices
 Weight parse_weight(std::string_view word);
 
-/// What one entry counts for.
+/// Weight of one entry.
 struct Weighing {
   Weight unit = Weight::bytes;
-  double message_bytes = 0.0;  ///< what a message costs beside its bytes, as so many bytes; with Weight::bytes only
+  double message_bytes = 0.0;  ///< cost of a message besides its bytes, in bytes; with Weight::bytes only
   constexpr Weighing(Weight unit_ = Weight::bytes, double message_bytes_ = 0.0) noexcept
       : unit(unit_), message_bytes(message_bytes_) {}
 };
 
-/// What one rank sends to another, in one step or over a whole run. Values >= 0.
+/// Traffic from one rank to another, in one step or over a whole run. Values >= 0.
 struct TrafficEntry {
   Rank from = 0;
   Rank to = 0;
@@ -42,7 +44,7 @@ struct TrafficEntry {
   bool operator==(const TrafficEntry&) const = default;
 };
 
-/// Hold the undirected communication graph as compressed rows: w_ij = a_ij + a_ji, both directions stored.
+/// Undirected communication graph in compressed rows: w_ij = a_ij + a_ji, both directions stored.
 /// Partners of a rank ascend; no rank is its own partner; every weight is > 0.
 struct CommunicationGraph {
   std::vector<std::int64_t> offsets{0};  ///< size n_ranks + 1
@@ -57,7 +59,9 @@ struct CommunicationGraph {
     return std::span(weights).subspan(begin_of(rank), degree_of(rank));
   }
   [[nodiscard]] std::size_t degree_of(Rank rank) const noexcept { return begin_of(rank + 1) - begin_of(rank); }
-  /// The sum of w_ij over unordered pairs. Cost: O(edges).
+  /// Return the number of partners of all ranks, as a factor of estimates of time.
+  [[nodiscard]] double n_edge_ends() const noexcept { return static_cast<double>(partners.size()); }
+  /// Sum w_ij over unordered pairs. Cost: O(edges).
   [[nodiscard]] double compute_total_weight() const noexcept;
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 
@@ -65,11 +69,11 @@ struct CommunicationGraph {
   [[nodiscard]] std::size_t begin_of(Rank rank) const noexcept { return offsets[rank]; }
 };
 
-/// Hold how much each rank sends to each other rank, sparse. Local: the whole matrix lives in one process.
+/// Sparse traffic between all ranks. Local: the whole matrix is in one process.
 /// Entries are sorted by (from, to) and unique. Memory: 40 bytes per entry, nothing of size n_ranks^2.
 class TrafficMatrix {
  public:
-  /// More ranks than this is taken for a damaged file.
+  /// A file with more ranks than this counts as damaged.
   static constexpr int max_ranks = 1 << 24;
 
   /// Build from entries in any order; entries of the same (from, to) are added up.
@@ -97,7 +101,7 @@ class TrafficMatrix {
   [[nodiscard]] Json to_json() const;
   /// Read the document. @param[in] subject  the file's name, for messages @throws Error{bad_input}
   static TrafficMatrix from_json(const Json& document, const std::string& subject);
-  /// As `from_json`, from another list of such rows in the document than "entries".
+  /// Read, as `from_json`, a list of such rows that has another key than "entries".
   static TrafficMatrix from_rows(const Json& document, std::string_view key, const std::string& subject);
 
   bool operator==(const TrafficMatrix&) const = default;
@@ -107,18 +111,19 @@ class TrafficMatrix {
   std::vector<TrafficEntry> entries_;
 };
 
-/// The value of an entry.
+/// Return the value of an entry.
 constexpr double value_of(const TrafficEntry& entry, Weighing weighing) noexcept {
   if (weighing.unit == Weight::bytes)
     return weighing.message_bytes > 0.0 ? entry.bytes + weighing.message_bytes * entry.messages : entry.bytes;
   return weighing.unit == Weight::points ? entry.points : entry.messages;
 }
 
-/// Add up traffic of several phases of one job, such as the levels of a multigrid cycle, each times a factor >= 0.
-/// @throws Error{usage} if they are not of the same number of ranks, not as many as factors, or if there are none
+/// Sum traffic of several phases of one job, such as the levels of a multigrid cycle, each times a factor >= 0.
+/// @throws Error{usage} if they have different numbers of ranks, if there are not as many factors, or if there are no
+/// phases
 TrafficMatrix sum(std::span<const TrafficMatrix> phases, std::span<const double> factors);
 
-/// Write a traffic document, whole or not at all. Local. @throws Error{failed}
+/// Write a traffic document, either complete or not at all. Local. @throws Error{failed}
 void write_traffic(const TrafficMatrix& traffic, const std::string& path);
 /// Read a traffic document. Local. @throws Error{bad_input}, or Error{failed} if it cannot be opened
 TrafficMatrix read_traffic_document(const std::string& path);

@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Verify under the launcher that ranks run where a barrio.map document places them.
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -9,26 +11,27 @@
 
 namespace barrio::rankmap {
 
-/// How the ranks of a job sit compared with a plan.
+/// Comparison of a job's ranks with a plan.
 struct Verification {
   int n_ranks = 0;
   int n_nodes = 0;
-  std::int64_t n_elsewhere = 0;  ///< ranks that are on another host than the plan's
-  /// Ranks that share memory with other ranks than those of their node in the plan, though they are on its host: MPI
-  /// takes the host for several nodes.
+  std::int64_t n_elsewhere = 0;  ///< ranks on another host than in the plan
+  /// Ranks on the planned host that share memory with other ranks than those of their node in the plan: MPI takes the
+  /// host for several nodes.
   std::int64_t n_torn = 0;
-  bool names_are_known = true;           ///< the plan names hosts; else ranks were compared by who is with whom
+  bool names_are_known =
+      true;  ///< the plan names hosts; otherwise ranks were compared by the ranks they share a node with
   std::vector<std::string> faults = {};  ///< the first of them, in words
   [[nodiscard]] bool is_as_planned() const noexcept { return n_elsewhere == 0 && n_torn == 0; }
 };
 
-/// Check under the launcher that each rank sits where a plan has it: on its host, and sharing memory with the ranks of
-/// its node. Collective; the document is read by rank 0. The result is the same on all ranks.
+/// Check under the launcher that each rank is where a plan has it: on its host, and sharing memory with the ranks of
+/// its node. Collective; rank 0 reads the document. The result is the same on all ranks.
 /// @param[in] path  the barrio.map document of the plan
-/// @throws AgreedError{bad_input} if it is no plan, or of another number of ranks; {failed} if it cannot be read
+/// @throws AgreedError{bad_input} if it is not a plan, or has another number of ranks; {failed} if it cannot be read
 Verification verify_placement(mpi::Context& context, const std::string& path);
 
-/// A document of schema barrio.verification, version 1.
+/// Write a document of schema barrio.verification, version 1.
 Json to_json(const Verification& verification);
 
 }  // namespace barrio::rankmap

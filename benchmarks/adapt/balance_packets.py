@@ -1,9 +1,9 @@
-"""Time on all ranks what the predictive balance of the case `bubble` sends, with packets of several sizes.
+"""Time the messages of the predictive balance of the case `bubble` on all ranks, with packets of several sizes.
 
-What packets.py runs. Cells lie in slabs, and go where recursive bisection wants them by what they are to become.
-`migrate` is Mesh.migrate itself, whose rounds take the size of their packets from the profile; their first packet is
-sized by what went that way before, whatever the profile says. `columns` are the arrays that it sends, each one message,
-in rounds that have packets of this size and no other. Prints one JSON document.
+Run by packets.py. Cells start in slabs and migrate to the ranks that recursive bisection chooses for their predicted
+work. `migrate` is Mesh.migrate, whose rounds take the packet size from the profile; but the size of the first packet
+follows earlier traffic on that path. `columns` sends the same arrays, each as one message, in rounds whose packets all
+have this size. Prints one JSON document.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ HALF = np.sqrt(0.5)
 CENTRES = [(0.3, 0.3, 0.3), (0.7, 0.3, 0.5), (0.3, 0.7, 0.6), (0.68, 0.7, 0.3), (0.55, 0.5, 0.75)]
 WAYS = [(1, 0, 0), (0, 1, 0), (0, 0, 1), (HALF, HALF, 0), (0, HALF, HALF)]
 AUTOMATIC = 0
-TWIN = -1  # automatic ones too: what the two differ by is chance
-N_SHORT = 5  # in one repetition, of what takes less than a millisecond
+TWIN = -1  # automatic packets again: the difference between both is noise
+N_SHORT = 5  # runs in one repetition if a run takes less than a millisecond
 
 
 def predicted_work(centres: np.ndarray, n_boxes: int) -> np.ndarray:
-    """What each of the tets is to cost, as adaptation sees it: sizes are those of `bubble` with as many cells."""
+    """Return the predicted cost of each tet, for the sizes of `bubble` with as many cells."""
     scale = 35 / n_boxes
     distance = np.min(
         [
@@ -47,7 +47,7 @@ def predicted_work(centres: np.ndarray, n_boxes: int) -> np.ndarray:
 
 
 class Balance:
-    """A mesh in slabs, and where its cells go."""
+    """A mesh in slabs, and the target rank of each cell."""
 
     def __init__(self, comm: MPI.Comm, n_boxes: int) -> None:
         boxed = barrio.box(comm, [n_boxes] * 3, tets=True)
@@ -63,7 +63,7 @@ class Balance:
         return mesh.coordinates[cells].mean(axis=1)
 
     def columns(self, rank: int) -> dict[int, list[list[np.ndarray]]]:
-        """What goes to each rank: vertices in one round, cells in the next."""
+        """Return the arrays for each rank: vertices in one round, cells in the next."""
         cells = self.mesh.cells[: len(self.to)]
         columns = {}
         for to in np.unique(self.to[self.to != rank]):
@@ -86,7 +86,7 @@ def seconds_of(comm: MPI.Comm, act: Callable[[], object]) -> float:
 
 
 def profiles(comm: MPI.Comm, sizes: list[int], folder: Path) -> dict[int, str]:
-    """Files whose profiles differ in the size of packets alone; of automatic ones none."""
+    """Write profiles that differ only in the packet size; none for automatic packets."""
     os.environ["BARRIO_PROFILE"] = str(folder / "none.json")
     found = barrio.probe(comm, depth="check")
     profile = {**found["profile"]}
@@ -137,11 +137,11 @@ def measure(comm: MPI.Comm, n_boxes: int, sizes: list[int], n_repeats: int) -> d
 
     least: dict[str, dict[int, float]] = {}
     turn = 0
-    for repeat in range(n_repeats + 1):  # the first one warms up
+    for repeat in range(n_repeats + 1):  # the first one is a warm-up
         short = ("columns", send)
         for name, act in (("balance", balance), ("migrate", migrate), *[short] * N_SHORT):
             row = least.setdefault(name, dict.fromkeys(choices, np.inf))
-            first = turn % len(choices)  # none has the same one before it every time
+            first = turn % len(choices)  # so that the predecessor of a choice varies
             turn += 1
             for size in [*choices[first:], *choices[:first]]:
                 seconds = seconds_of(comm, lambda act=act, size=size: act(size))

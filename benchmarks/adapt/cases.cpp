@@ -13,7 +13,7 @@
 namespace barrio::bench {
 namespace {
 
-/// The bubbles, each moved by a part of a step along its own direction.
+/// Return the sizes around the bubbles, each moved by `steps` along its own direction.
 adapt::SizeFunction bubbles(double steps, double scale) {
   constexpr double radius = 0.12;
   constexpr double half = 0.70710678118654752;
@@ -26,7 +26,8 @@ adapt::SizeFunction bubbles(double steps, double scale) {
     std::array<double, 3> centre = centres[b];
     for (std::size_t i = 0; i < 3; ++i) centre[i] += steps * radius / 5 * ways[b][i];
     all.push_back(adapt::size_around_sphere(
-        centre, radius, {.finest = 0.008 * factor, .width = 0.016, .growth = 0.4 * factor, .largest = 0.2 * factor}));
+        centre, radius,
+        {.min_size = 0.008 * factor, .width = 0.016, .growth = 0.4 * factor, .max_size = 0.2 * factor}));
   }
   return adapt::smallest_size(all);
 }
@@ -37,14 +38,14 @@ AdaptCase adapt_case(const std::string& name, double scale) {
   if (name == "cube") {
     return {name,
             {adapt::size_around_plane(
-                0, 0.5, {.finest = 0.028 * scale, .width = 0.04, .growth = 0.4 * scale, .largest = 0.2 * scale})},
+                0, 0.5, {.min_size = 0.028 * scale, .width = 0.04, .growth = 0.4 * scale, .max_size = 0.2 * scale})},
             0.35,
             0.83,
             10.8,
             13.2};
   }
   if (name == "bubble") return {name, {bubbles(0, scale), bubbles(1, scale)}, 0.45, 0.85, 9.5, 13.2};
-  refuse(ErrorCode::usage, "case '" + name + "'", "is not known", "there are cube and bubble");
+  refuse(ErrorCode::usage, "case '" + name + "'", "is not known", "use cube or bubble");
 }
 
 mesh::Mesh tet_cube(mpi::Context& context, std::int64_t n, const std::string& start) {

@@ -88,7 +88,7 @@ MeshWorth evaluate(const mesh::Mesh& mesh, const adapt::SizeFunction& size) {
 Json to_json(const MeshWorth& worth) {
   return {{"cells", worth.n_cells},
           {"volume", worth.volume},
-          {"quality", {{"least", worth.min_quality}, {"mean", worth.mean_quality}}},
+          {"quality", {{"min", worth.min_quality}, {"mean", worth.mean_quality}}},
           {"lengths", {{"in_range", worth.part_in_range}, {"shortest", worth.shortest}, {"longest", worth.longest}}},
           {"imbalance", {{"cells", worth.imbalance_of_cells}, {"vertices", worth.imbalance_of_vertices}}}};
 }

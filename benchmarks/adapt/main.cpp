@@ -1,10 +1,10 @@
-// Adapt a cube to a shock, and to bubbles that move: what a solver with an error estimate does every so many steps.
-// The mesh is judged by formulas of its own, and compared with the wanted counts, qualities and lengths.
+// Adapt a cube to a shock, and to moving bubbles, as a solver with an error estimate does every few steps. The mesh is
+// evaluated by independent formulas, and compared with the goals for counts, qualities and lengths.
 //
 //   barrio --ranks 2 bench adapt --cases cube bubble
 //   barrio --ranks 2 bench adapt --boxes 35 --scale 1.57
-//   barrio --ranks 2 bench adapt --cases cube --migrating                # beside the paper's way
-//   benchmarks/adapt/run.py --build build/release --mmg mmg3d_O3     # beside Mmg, and one rank against two
+//   barrio --ranks 2 bench adapt --cases cube --migrating            # compared with the paper's method
+//   benchmarks/adapt/run.py --build build/release --mmg mmg3d_O3     # compared with Mmg, and one rank with two
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -44,7 +44,7 @@ Json counts(const adapt::ChangeCounts& of) {
   return {{"made", of.n_made}, {"tried", of.n_tried}, {"rounds", of.n_rounds}, {"passes", of.n_passes}};
 }
 
-/// The mesh that the last step of a case starts from. Collective.
+/// Make the mesh before the last step of a case. Collective.
 mesh::Mesh mesh_before(Context& context, const Options& options, const bench::AdaptCase& wanted) {
   mesh::Mesh mesh = bench::tet_cube(context, options.n_boxes, options.start);
   for (std::size_t step = 0; step + 1 < wanted.sizes.size(); ++step) adapt::adapt(mesh, wanted.sizes[step]);
@@ -56,7 +56,7 @@ double linear(const mesh::Mesh& mesh, std::size_t v) {
   return 1 + 2 * x[0] - 3 * x[1] + x[2];
 }
 
-/// A linear field on vertices, and on cells their ids.
+/// Add a linear field on vertices, and a field of ids on cells.
 void add_fields(mesh::Mesh& mesh) {
   const auto u = mesh.add_field<double>("u", mesh::Dim::vertex);
   for (std::size_t v = 0; v < mesh.n_owned(mesh::Dim::vertex); ++v) u.values()[v] = linear(mesh, v);
@@ -64,7 +64,7 @@ void add_fields(mesh::Mesh& mesh) {
   for (std::size_t c = 0; c < mesh.n_owned(mesh::Dim::volume); ++c) id.values()[c] = value(mesh.cells().id(c));
 }
 
-/// Hashes of the fields, and how far the linear one is from what it was. Collective.
+/// Return hashes of the fields, and the error of the linear one. Collective.
 Json fields_of(const mesh::Mesh& mesh) {
   const auto u = mesh.field<double>("u", mesh::Dim::vertex);
   double off = 0;
@@ -81,7 +81,7 @@ Json counts(const adapt::detail::OperatorCounts& of_rank, Context& context) {
           {"rounds", mpi::max(context, of_rank.n_rounds)}};
 }
 
-/// The paper's way, and whether its mesh is a sound one.
+/// Measure adaptation by the paper's method, and validate its mesh.
 Json measure_migrating(Context& context, const Options& options, const bench::AdaptCase& wanted) {
   mesh::Mesh mesh = mesh_before(context, options, wanted);
   const std::int64_t n_before = mesh.n_global(mesh::Dim::volume);
@@ -109,7 +109,7 @@ Json measure_migrating(Context& context, const Options& options, const bench::Ad
   return row;
 }
 
-/// @param idle_bytes  that this rank had before it had a mesh
+/// Measure adaptation in rounds. @param idle_bytes  memory of this rank before it had a mesh
 Json measure(Context& context, const Options& options, const bench::AdaptCase& wanted, std::uint64_t idle_bytes,
              bench::Goals& goals) {
   mesh::Mesh mesh = mesh_before(context, options, wanted);
@@ -196,8 +196,8 @@ std::string migrating_to_text(const Json& row) {
                       format_count(of["stars_pulled"].get<std::int64_t>()),
                       format_count(of["cells_migrated"].get<std::int64_t>()),
                       of["cavities_of_rank"]["min"].get<double>(), of["cavities_of_rank"]["max"].get<double>());
-  text += fmt::format("  by migration: quality {:.3f} at least, {:.3f} in the mean, {:.3f} of the edges in range\n",
-                      of["quality"]["least"].get<double>(), of["quality"]["mean"].get<double>(),
+  text += fmt::format("  by migration: quality min {:.3f}, mean {:.3f}; {:.3f} of the edges in range\n",
+                      of["quality"]["min"].get<double>(), of["quality"]["mean"].get<double>(),
                       of["lengths"]["in_range"].get<double>());
   text += shares_to_text("by migration", of["ranks"]);
   return text + shares_to_text("in rounds", row["ranks"]);
@@ -246,22 +246,22 @@ void run(Context& context, const Options& options) {
 int main(int argc, char** argv) {
   return bench::run_benchmark(argc, argv, [&](Context& context) {
     Options options;
-    CLI::App app("Adapt a cube to a shock, and to bubbles that move");
-    app.add_option("--cases", options.cases, "Which: cube, bubble")->capture_default_str();
+    CLI::App app("Adapt a cube to a shock, and to moving bubbles");
+    app.add_option("--cases", options.cases, "Cases to run: cube, bubble")->capture_default_str();
     app.add_option("--boxes", options.n_boxes, "Boxes of six tets along each side of the cube")
         ->check(CLI::Range(2, 400))
         ->capture_default_str();
-    app.add_option("--scale", options.scale, "Factor of all sizes: with --boxes 35 --scale 1.57 a quarter of the work")
+    app.add_option("--scale", options.scale, "Factor of all sizes; --boxes 35 --scale 1.57 is a quarter of the work")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
     app.add_flag("--fields", options.has_fields,
-                 "With a field on vertices and one on cells, which have to stay what they are");
-    app.add_option("--start", options.start, "Where cells are at first: slabs, all on one rank, or scattered by id")
+                 "Add a field on vertices and one on cells, and check that they are kept");
+    app.add_option("--start", options.start,
+                   "Initial distribution of cells: slabs, all on one rank, or scattered by id")
         ->check(CLI::IsMember({"slabs", "one", "scattered"}))
         ->capture_default_str();
-    app.add_flag(
-        "--migrating", options.is_migrating,
-        "Also the paper's way, where cells migrate to the rank of their cavity, and where the time of both goes");
+    app.add_flag("--migrating", options.is_migrating,
+                 "Also run the paper's method, in which cells migrate to the rank of their cavity, and compare times");
     bench::add_output_options(app, options.output);
     if (bench::parse(app, "barrio bench adapt", context, argc, argv)) run(context, options);
   });

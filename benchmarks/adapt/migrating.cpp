@@ -36,7 +36,7 @@ constexpr RegionName modify_region{"adapt.modify"};
 constexpr RegionName wait_region{"adapt.wait"};
 constexpr RegionName migrate_region{"adapt.migrate"};
 
-/// Rounds on the cells of one rank, in the order that `adapt::adapt` has.
+/// Rounds on the cells of one rank, in the order of `adapt::adapt`.
 class LocalSchedule {
  public:
   LocalSchedule(mpi::Context& alone, adapt::detail::Tets& tets, const adapt::detail::Sizes& sizes,
@@ -80,12 +80,12 @@ class LocalSchedule {
   adapt::detail::Smooth smooth_;
 };
 
-/// Which stars have to come to one rank, and where the cells of this rank go for that.
+/// Stars that must be on one rank, and the target ranks of this rank's cells for that.
 class Pulls {
  public:
   Pulls(mpi::Context& context, Part& part) : context_(context), part_(part), tets_(part.tets()) {}
 
-  /// Hear from all that share a vertex what is to be done there. Collective.
+  /// Combine the wishes of all ranks that share a vertex. Collective.
   void agree() {
     part_.note_shared();
     std::vector<Rank> neighbours;
@@ -109,8 +109,8 @@ class Pulls {
     }
   }
 
-  /// The rank of each tetrahedron, by slot. A star comes to the lowest of its ranks; a cell of several stars goes to
-  /// the lowest rank, so that all stars of that one become whole.
+  /// Return the target rank of each tetrahedron, by slot. A star goes to the lowest of its ranks. A cell of several
+  /// stars goes to the lowest rank, so that all stars on that rank become complete.
   [[nodiscard]] std::vector<Rank> targets() const {
     std::vector<Rank> of_star(tets_.vertices.size(), std::numeric_limits<Rank>::max());
     for (const Slot v : part_.shared())
@@ -125,18 +125,18 @@ class Pulls {
     return to;
   }
 
-  /// Stars that are wanted, each counted by its lowest rank. Local.
+  /// Count the wanted stars, each on its lowest rank. Local.
   [[nodiscard]] std::int64_t n_wanted() const {
     return std::ranges::count_if(part_.shared(),
                                  [&](Slot v) { return is_wanted(v) && part_.sharers_of(v)[0] == context_.rank(); });
   }
 
  private:
-  struct Wish {  // as it travels
+  struct Wish {  // the message
     GlobalId vertex;
     std::uint64_t active;
   };
-  /// Whether an operator that has not looked yet may find something to do.
+  /// Tell whether an operator that has not visited a vertex yet may find work.
   [[nodiscard]] bool is_wanted(Slot v) const {
     const unsigned active = tets_.vertices[v].active;
     return (active & (active >> 4U) & 15U) != 0;
@@ -186,7 +186,7 @@ class Migrating {
     });
   }
 
-  /// A weight for each owned cell: itself, and the cells that it is to become.
+  /// Return a weight for each owned cell: itself, and the cells predicted from it.
   [[nodiscard]] std::vector<std::int64_t> predicted_work() const {
     constexpr double cells_of_unit = 12;
     constexpr double steps = 64;
@@ -210,7 +210,7 @@ class Migrating {
     timed(balance_region, [&] { mesh_.migrate(mesh::balanced_ranks(mesh_, {.weights = work})); });
   }
 
-  /// @return whether cells have gone to where their stars are to be
+  /// Run one sweep. @return whether cells migrated to complete stars
   bool sweep() {
     report_.n_sweeps += 1;
     std::optional<Part> part;

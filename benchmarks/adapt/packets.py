@@ -1,16 +1,16 @@
-"""Sweep the size of packets in what the predictive balance sends, as figure 16 of Ovcharenko et al. 2012.
+"""Sweep the packet size in the messages of the predictive balance, as in figure 16 of Ovcharenko et al. 2012.
 
     benchmarks/adapt/packets.py --build build/release --python build/venv/bin/python --out packets
 
-Four ways, each with packets of every size and with automatic ones, in turns, in several jobs: where a job has its
-buffers is worth a tenth. Of each the least time counts, and is printed in times of that with packets of 10 KiB:
-- balance, migrate: the library's own calls, with the choice of ranks and without. Their packets are those of the
-  profile, and the arrays that they send go whole, whatever the size of packets.
-- columns: the same arrays, in rounds with packets of this size (balance_packets.py makes these three).
-- entities: as many bytes to each neighbour in messages of 64 bytes, about an entity each, as in the paper.
-The first three have automatic packets twice; where the twins differ by more than a twentieth other work has disturbed
-the machine, and the run says nothing. Needs barrio's Python. Writes <out>/packets.json and <out>/goals.json. Exit
-code 4 if automatic packets are not within 1.1 of the best.
+Four variants run with packets of every size and with automatic ones, interleaved, in several jobs, since the position
+of buffers in memory changes times by a tenth. The min time of each counts, and is printed relative to 10 KiB packets:
+- balance, migrate: the library's own calls, with and without the choice of ranks. Their packet size is the profile's,
+  and they send arrays in one piece at any packet size.
+- columns: the same arrays, in rounds with packets of this size (balance_packets.py runs these three).
+- entities: as many bytes to each neighbour in messages of 64 bytes, about one entity each, as in the paper.
+The first three run automatic packets twice. If the twins differ by more than a twentieth, other work disturbed the
+machine, and the run is void. Needs barrio's Python. Writes <out>/packets.json and <out>/goals.json. Exit code 4 if
+automatic packets are not within 1.1 of the best.
 """
 
 from __future__ import annotations
@@ -39,10 +39,14 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--python", type=Path, required=True, help="a Python with mpi4py and numpy")
     parser.add_argument("--out", type=Path, required=True, help="folder for the documents")
     parser.add_argument("--ranks", type=int, default=2, help="(2)")
-    parser.add_argument("--boxes", type=int, default=30, help="along each side of the cube (30)")
-    parser.add_argument("--repeats", type=int, default=20, help="in turns, of a job (20)")
-    parser.add_argument("--max-over-best", type=float, default=1.1, help="what is wanted (1.1)")
-    parser.add_argument("--jobs", type=int, default=5, help="of each way (5)")
+    parser.add_argument(
+        "--boxes", type=int, default=30, help="boxes along each side of the cube (30)"
+    )
+    parser.add_argument("--repeats", type=int, default=20, help="repetitions in each job (20)")
+    parser.add_argument(
+        "--max-over-best", type=float, default=1.1, help="goal for automatic packets (1.1)"
+    )
+    parser.add_argument("--jobs", type=int, default=5, help="jobs of each variant (5)")
     return parser.parse_args()
 
 
@@ -59,7 +63,7 @@ def of_balance(options: argparse.Namespace) -> dict:
 
 
 def of_entities(options: argparse.Namespace, n_bytes: int) -> dict[str, float]:
-    """Seconds of rounds in which as many bytes go to each neighbour, by the size of packets."""
+    """Return seconds of rounds with as many bytes to each neighbour, by packet size."""
     stem = "barrio-bytes64"
     contenders = [*(f"{stem}@{size}" for size in SIZES), stem]
     words = ["--pattern", "all", "--iterations", n_bytes // 8, "--repeats", options.repeats]
@@ -108,7 +112,7 @@ def main() -> int:
     (options.out / "packets.json").write_text(json.dumps(jobs, indent=1) + "\n")
     for number, rank in enumerate(document["of_rank"]):
         goes = ", ".join(f"{n / 1024:.0f} KiB to {to}" for to, n in rank["bytes_to"].items())
-        print(f"rank {number}: {rank['cells_moved']} of {rank['cells']} tets go; {goes}")
+        print(f"rank {number}: {rank['cells_moved']} of {rank['cells']} tets migrate; {goes}")
     seconds = {name: least([job["seconds"][name] for job in jobs]) for name in document["seconds"]}
     for name, row in seconds.items():
         print(f"{name}: {row[str(REFERENCE)] * 1e3:.3f} ms with packets of {REFERENCE} bytes")
@@ -116,7 +120,7 @@ def main() -> int:
     for name, row in seconds.items():
         less, more = sorted([row["automatic"], row.get("twin", row["automatic"])])
         if more > MAX_CHANCE * less:
-            print(f"{name}: twins differ by {more / less:.2f}x: disturbed, says nothing")
+            print(f"{name}: twins differ by {more / less:.2f}x: disturbed, void")
     return report(judge(seconds, options.max_over_best), options.out / "goals.json")
 
 

@@ -9,7 +9,7 @@
 namespace barrio::bench {
 namespace {
 
-using adapt::detail::Class;
+using adapt::detail::Classification;
 using adapt::detail::NewTet;
 using adapt::detail::no_slot;
 using adapt::detail::Point;
@@ -18,15 +18,15 @@ using adapt::detail::Tet;
 using adapt::detail::Vertex;
 using mesh::Dim;
 
-/// `Vertex::owner`: of this rank, or of several.
+/// Value of `Vertex::owner`: this rank, or several.
 constexpr Rank mine = 0;
 constexpr Rank of_several = 1;
-/// `Key::high` of a vertex with a global id. That of a shared one is above all others: an edge that ends at one is
+/// Value of `Key::high` of a vertex with a global id. Shared vertices have the highest value: an edge to one is
 /// proposed by its other end.
 constexpr std::uint64_t of_mesh = 1;
 constexpr std::uint64_t of_interface = ~0ULL;
 
-/// A bit for each side of the unit cube that a point lies on. Nothing moves a point off a side, not by a bit.
+/// Return a bit for each side of the unit cube that a point lies on. Points never leave a side, not even by rounding.
 unsigned sides_of(const Point& at) noexcept {
   unsigned sides = 0;
   for (std::size_t i = 0; i < 3; ++i) {
@@ -36,7 +36,7 @@ unsigned sides_of(const Point& at) noexcept {
   return sides;
 }
 
-/// The sides give faces of the boundary and its features.
+/// Classify a tet: the sides of its vertices give boundary faces and feature edges.
 NewTet classified(const std::array<Slot, 4>& v, const std::vector<Vertex>& vertices) noexcept {
   NewTet tet;
   tet.v = v;

@@ -1,10 +1,10 @@
-"""Measure barrio adapt beside Mmg, and one rank against two, and judge the ratios.
+"""Compare barrio adapt with Mmg, and one rank with two, and judge the ratios.
 
     benchmarks/adapt/run.py --build build/release --mmg mmg3d_O3 --out adapt
 
-In each repetition run, one after the other: barrio on one rank, Mmg, barrio on two ranks, and two
-copies of the one-rank program at once, which say what the machine's second core is worth. Times
-are those of adaptation alone, without files, Mmg's by its own clock; of each the least counts.
+Each repetition runs in turn: barrio on one rank, Mmg, barrio on two ranks, and two copies of the
+one-rank program at once, which measure the worth of the machine's second core. Times are those of
+adaptation alone, without files; Mmg's are by its own clock. The min time of each counts.
 `--mmg` names a program of Mmg, as `pip install mmgpy` brings one; without it that part is left
 out. Writes <out>/goals.json. Exit code 4 if a goal is missed.
 """
@@ -23,6 +23,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from judged import goal_of, report, run, run_at_once
 
+PEER = Path(__file__).resolve().parents[2] / "build" / "peers" / "mmg" / "mmg3d"
 CENTRES = [(0.3, 0.3, 0.3), (0.7, 0.3, 0.5), (0.3, 0.7, 0.6), (0.68, 0.7, 0.3), (0.55, 0.5, 0.75)]
 HALF = math.sqrt(0.5)
 WAYS = [(1, 0, 0), (0, 1, 0), (0, 0, 1), (HALF, HALF, 0), (0, HALF, HALF)]
@@ -53,7 +54,7 @@ def bubbles(x: tuple[float, float, float], steps: int) -> float:
 
 
 def write_cube(path: Path, n: int) -> list[tuple[float, float, float]]:
-    """The mesh that barrio's benchmark starts from: six tets around the diagonal of each box."""
+    """Write the initial mesh of barrio's benchmark: six tets around the diagonal of each box."""
     points = [
         (i / n, j / n, k / n) for i in range(n + 1) for j in range(n + 1) for k in range(n + 1)
     ]
@@ -94,7 +95,7 @@ def write_sizes(path: Path, sizes: list[float]) -> None:
 
 
 class Mmg:
-    """Mmg on the same meshes and sizes."""
+    """Runs of Mmg on the same meshes and sizes."""
 
     def __init__(self, program: str, folder: Path, n_boxes: int) -> None:
         self.program = program
@@ -103,7 +104,7 @@ class Mmg:
         self.points = write_cube(self.start, n_boxes)
 
     def adapt(self, source: Path, sizes: list[float], target: Path) -> tuple[float, int]:
-        """Seconds by its own clock, and tets."""
+        """Adapt a mesh. Returns seconds by Mmg's own clock, and the number of tets."""
         write_sizes(self.folder / "mmg.sol", sizes)
         words = [
             self.program,
@@ -138,12 +139,16 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", type=Path, required=True, help="a build folder")
     parser.add_argument("--out", type=Path, required=True, help="folder for documents and meshes")
-    parser.add_argument("--mmg", help="a program of Mmg 5; left out without it")
+    parser.add_argument(
+        "--mmg",
+        default=str(PEER) if PEER.exists() else None,
+        help="a program of Mmg 5; default: the one of `make bench PEERS=1`; left out without either",
+    )
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument(
         "--cases", nargs="+", choices=["cube", "bubble"], default=["cube", "bubble"]
     )
-    parser.add_argument("--boxes", type=int, default=55, help="along each side of the cube")
+    parser.add_argument("--boxes", type=int, default=55, help="boxes along each side of the cube")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     os.environ.setdefault("OMPI_ALLOW_RUN_AS_ROOT", "1")
@@ -158,7 +163,7 @@ def main() -> int:
         return json.loads(run(words(case, n_ranks)))
 
     def copies(case: str) -> float:
-        """The slower of two one-rank programs that run at once."""
+        """Return the time of the slower of two one-rank programs that run at once."""
         return max(json.loads(one)["cases"][0]["seconds"] for one in run_at_once(words(case, 1)))
 
     mmg = Mmg(options.mmg, options.out, options.boxes) if options.mmg else None
@@ -178,7 +183,7 @@ def main() -> int:
         rows = {name: [one["cases"][0] for one in runs[name]] for name in ("one", "two")}
         least = {name: min(row["seconds"] for row in rows[name]) for name in rows}
         if len({row["checksum"] for of in rows.values() for row in of}) != 1:
-            raise SystemExit(f"{case}: the meshes of runs differ")
+            raise SystemExit(f"{case}: the runs made different meshes")
         first = rows["one"][0]
         text = f"{case}: one rank {least['one']:.2f} s, two {least['two']:.2f} s, copies {min(of_copies):.2f} s"
         if mmg:

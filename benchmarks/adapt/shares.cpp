@@ -14,7 +14,7 @@ namespace {
 constexpr std::array<const char*, n_shares> names{"modification", "exchange", "migration", "waiting",
                                                   "view",         "balance",  "rest"};
 
-/// Regions of both ways of adapting. All others count for the one around them.
+/// Shares of the regions of both methods. Other regions count for the one around them.
 constexpr std::array<std::pair<std::string_view, Share>, 13> share_of_region{{
     {"adapt", Share::rest},
     {"adapt.take", Share::view},
@@ -33,7 +33,7 @@ constexpr std::array<std::pair<std::string_view, Share>, 13> share_of_region{{
 
 double& at(std::array<double, n_shares>& of, Share share) { return of[static_cast<std::size_t>(share)]; }
 
-/// Interface entities, each on one rank.
+/// Count the interface entities, each on its owner.
 std::int64_t n_owned_and_shared(const mesh::Mesh& mesh) {
   const auto owned = [&](LocalId id) { return index(id) < mesh.n_owned(mesh::Dim::vertex); };
   return std::ranges::count_if(mesh.vertices().shared, owned);
@@ -50,7 +50,7 @@ Watch::Watch(mpi::Context& context) : context_(context), mode_(context.trace().m
 
 Watch::~Watch() { context_.trace().set_mode(mode_); }
 
-/// Events come in the order of their ends: those that are inside come first, and are taken from the one around them.
+// Events are ordered by their ends: inner events come first, and are subtracted from the one around them.
 std::array<double, n_shares> Watch::seconds_of_shares() const {
   const Trace& trace = context_.trace();
   std::array<double, n_shares> seconds{};
@@ -73,7 +73,7 @@ Json Watch::result(const mesh::Mesh& mesh) const {
   const mpi::Counters now = context_.counters();
   std::array<double, n_shares> seconds = seconds_of_shares();
   const Json of_modification = spread(context_, at(seconds, Share::modification));
-  // The kernel in rounds waits in its exchanges: at least as long as the busiest rank is at its cavities.
+  // In rounds, ranks wait in exchanges, at least until the busiest rank has finished its cavities.
   const double behind = of_modification["max"].get<double>() - at(seconds, Share::modification);
   const double waited = std::min(at(seconds, Share::exchange), behind);
   at(seconds, Share::waiting) += waited;

@@ -12,28 +12,28 @@
 
 namespace barrio::bench {
 
-/// What time goes to, in either way of adapting.
+/// Categories of time, for both methods of adaptation.
 enum class Share : std::uint8_t {
   modification,  ///< cavities
-  exchange,      ///< what is told of cavities that others see
-  migration,     ///< cells that go to where their cavity is, and what is agreed on for that
-  waiting,       ///< for ranks that are still at their cavities
-  view,          ///< making the kernel's view of the mesh, and the mesh again
+  exchange,      ///< messages on cavities that other ranks see
+  migration,     ///< migration of cells to the rank of their cavity, with the agreement on it
+  waiting,       ///< for ranks that still work on their cavities
+  view,          ///< conversion between the mesh and the kernel's view
   balance,
   rest,
 };
 inline constexpr std::size_t n_shares = 7;
 
-/// Watch a call on all ranks: where its time goes, and what it sends. Records events while it lives.
+/// Measures a call on all ranks: its time by category, and its messages. Records events during its lifetime.
 class Watch {
  public:
-  /// Collective.
+  /// Start to measure. Collective.
   explicit Watch(mpi::Context& context);
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
   ~Watch();
 
-  /// Say what there was since, and what the mesh is like at the boundaries of its parts. Collective.
+  /// Return the measurements since the start, and figures of the part boundaries. Collective.
   [[nodiscard]] Json result(const mesh::Mesh& mesh) const;
 
  private:

@@ -1,18 +1,18 @@
-"""Count what a rank sends to adapt a mesh when ranks grow and each keeps as many cells: on simulated clusters (SimGrid
-SMPI), or with more ranks than cores.
+"""Count the messages per rank of adaptation in weak scaling, on simulated clusters (SimGrid SMPI) or with more ranks
+than cores.
 
     python3 benchmarks/adapt/simulate.py --ranks 4 16
     python3 benchmarks/adapt/simulate.py --ranks 16 64 256 --barrio build/release/bin/barrio
 
-Counts do not depend on the way: on 16 ranks they were compared. The simulator did not end in ten minutes for 64 ranks,
-so these and more are for the second way: they take turns on the cores, and 256 are minutes on two of them.
+Both methods give the same counts, which was checked on 16 ranks. The simulator takes more than ten minutes for 64
+ranks, so use the second method for these and more: ranks take turns on the cores, and 256 take minutes on two cores.
 
-The case is `cube`, whose sizes are in proportion to --scale: with the same product of boxes and scale it is the same
-work for each cell. In a round neighbours hear of candidates once, and of changes after each pass; each time a rank
-writes to all ranks that see a tetrahedron that it sees. So messages an exchange are neighbours, in the mean over all
-exchanges, with what it takes to bring cells to where they are adapted. Ranks at the boundary of the cube have fewer
-neighbours, and the more ranks there are, the smaller is their part; what that comes to in a grid of as many boxes is
-printed beside. Goals are for most ranks against fewest. Exit code 4 if one is missed.
+The case is `cube`, whose sizes are proportional to --scale: the same product of boxes and scale gives the same work per
+cell. In a round, neighbours receive candidates once, and changes after each pass. Each time a rank writes to all ranks
+that see one of its tetrahedra. So messages per exchange are the number of neighbours, averaged over all exchanges, plus
+the messages that move cells. Ranks at the boundary of the cube have fewer neighbours, and their share shrinks with more
+ranks; the mean number of neighbours in a grid of as many boxes is printed for comparison. Goals compare most ranks with
+fewest. Exit code 4 if one is missed.
 """
 
 from __future__ import annotations
@@ -31,38 +31,36 @@ import simulated  # noqa: E402
 from judged import goal_of, report  # noqa: E402
 from judged import run as output_of  # noqa: E402
 
-# Boxes times scale: cells become a third as many, and a mesh of any number of boxes gets what is wanted.
+# Boxes times scale: reduces cells to a third, for a mesh of any number of boxes.
 BOXES_AND_SCALE = 35
-# Of a call, beside one a pass: to move cells, take a mesh apart and make one. A second balance is 24 or so of them.
+# Of a call, in addition to one per pass: to migrate cells, release a mesh and make one. A second balance is about 24.
 MAX_COLLECTIVES = 200
 
 
 def parse() -> argparse.Namespace:
     parser = simulated.parser(__doc__, "barrio-bench-adapt")
     parser.add_argument("--ranks", type=int, nargs="+", default=[4, 16])
-    parser.add_argument("--cells", type=int, default=3000, help="of each rank before (3000)")
-    parser.add_argument("--start", default="slabs", help="as of the benchmark (slabs)")
-    parser.add_argument(
-        "--barrio", type=Path, help="instead: the command, which launches ranks of a real MPI"
-    )
+    parser.add_argument("--cells", type=int, default=3000, help="cells of each rank before (3000)")
+    parser.add_argument("--start", default="slabs", help="as in the benchmark (slabs)")
+    parser.add_argument("--barrio", type=Path, help="use this command with a real MPI instead")
     return parser.parse_args()
 
 
 def run(options: argparse.Namespace, n_ranks: int) -> dict[str, Any]:
-    """The document of one run."""
+    """Return the document of one run."""
     n_boxes = round((options.cells * n_ranks / 6) ** (1 / 3))
     scale = f"{BOXES_AND_SCALE / n_boxes:.6f}"
     words = ["--cases", "cube", "--boxes", str(n_boxes), "--scale", scale, "--start", options.start]
     if options.barrio:
         command = [options.barrio, "--ranks", n_ranks, "bench", "adapt", "--json", *words]
         return json.loads(output_of(command, {"BARRIO_PROFILE": "off"}))
-    # A probe goes through all that its rank has ever sent, so that few of them are to be made while a rank waits.
+    # A probe scans all that its rank has ever sent, so few of them should be made while a rank waits.
     simulated.SETTINGS["iprobe"] = "1e-4"
     return simulated.run_document(options.program, words, n_ranks, options.platform)
 
 
 def of_grid(n_ranks: int) -> float:
-    """Neighbours in the mean, in a grid of boxes that recursive bisection cuts a cube into."""
+    """Return the mean number of neighbours in a cube that recursive bisection cuts into boxes."""
     along = [1, 1, 1]
     while along[0] * along[1] * along[2] * 2 <= n_ranks:
         along[along.index(min(along))] *= 2
@@ -71,7 +69,7 @@ def of_grid(n_ranks: int) -> float:
 
 
 def counts(document: dict[str, Any]) -> dict[str, float]:
-    """What is printed of a run, by name."""
+    """Return the printed counts of a run, by name."""
     row = document["cases"][0]
     n_ranks = document["ranks"]
     n_rounds = sum(change["rounds"] for change in row["changes"].values())
@@ -94,7 +92,7 @@ def counts(document: dict[str, Any]) -> dict[str, float]:
 
 
 def judge(runs: list[dict[str, float]], max_growth: float) -> list[dict[str, Any]]:
-    """Goals for the last of some runs against the first."""
+    """Return the goals for the last run compared with the first."""
 
     def growth(name: str) -> float:
         return runs[-1][name] / runs[0][name]

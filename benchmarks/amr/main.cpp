@@ -1,4 +1,4 @@
-// Structured AMR: steps of cells a second, and where the time goes.
+// Structured AMR: cell updates per second, and time by phase.
 //
 //   barrio --ranks 1 bench amr
 //   barrio --ranks 2 bench amr --parts rm3d --cells 64 --steps 100
@@ -33,19 +33,19 @@ struct Options {
   bench::Output output;
 };
 
-/// Look at what was computed. Collective. @throws AgreedError{internal}
+/// Check the computed state. Collective. @throws AgreedError{internal}
 void check_contents(const amr::Simulation<3>& simulation, const std::vector<double>& before, bool is_closed) {
   simulation.hierarchy().validate();
   const std::vector<double> after = simulation.totals();
   if (is_closed && std::abs(after[0] - before[0]) > 1e-13 * before[0])
-    refuse_together(ErrorCode::internal, "bench amr", "mass was lost or made");
+    refuse_together(ErrorCode::internal, "bench amr", "does not conserve mass");
   mpi::agree_after(simulation.hierarchy().context(), [&] {
     const auto n_cells = static_cast<std::size_t>(simulation.hierarchy().space().block_size());
     for (int level = 0; level < simulation.hierarchy().n_levels(); ++level)
       for (std::size_t b = 0; b < simulation.hierarchy().blocks(level).size(); ++b)
         if (!std::ranges::all_of(simulation.state().values(level, b).first(n_cells),
                                  [](double density) { return density > 0.5 && density < 10.0; }))
-          refuse(ErrorCode::internal, "bench amr", "has a density that cannot be");
+          refuse(ErrorCode::internal, "bench amr", "has an unphysical density");
   });
 }
 
@@ -122,9 +122,9 @@ void run(Context& context, int argc, char** argv) {
   app.add_option("--cells", options.cells, "Cells across the coarsest level");
   app.add_option("--levels", options.levels, "Levels");
   app.add_option("--block", options.block, "Cells of a block along each axis");
-  app.add_option("--wide", options.wide, "rm3d: so many domains side by side");
+  app.add_option("--wide", options.wide, "rm3d: number of domains next to each other");
   app.add_option("--steps", options.steps, "Steps of the coarsest level");
-  app.add_flag("--composite", options.is_composite, "Share out all levels together");
+  app.add_flag("--composite", options.is_composite, "Balance all levels together");
   bench::add_output_options(app, options.output);
   if (!bench::parse(app, "bench amr", context, argc, argv)) return;
   bench::begin_output(context, options.output);
@@ -141,7 +141,7 @@ void run(Context& context, int argc, char** argv) {
       document["parts"].push_back(
           measure(context, part, bench::uniform_waves(2 * options.cells, options.block), options.steps, goals));
     } else {
-      refuse_together(ErrorCode::usage, fmt::format("part '{}'", part), "is none", "there is: uniform, rm3d");
+      refuse_together(ErrorCode::usage, fmt::format("part '{}'", part), "is not known", "use uniform or rm3d");
     }
   }
   document["goals"] = goals.list();

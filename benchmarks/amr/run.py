@@ -1,16 +1,16 @@
-"""Measure barrio's structured AMR beside Athena++ and AMReX, and two ranks against one, and judge the ratios.
+"""Compare barrio's structured AMR with Athena++ and AMReX, and two ranks with one, and judge the ratios.
 
     python3 benchmarks/amr/run.py --build build/release --athena bin/athena --amrex CNS3d.gnu.MPI.ex --out amr
 
 `--athena` names Athena++ configured with `--prob linear_wave --flux hllc`; it runs waves on a cube
-of 64^3 cells with second-order reconstruction and two stages of Runge-Kutta, in blocks of several
+of 64^3 cells with second-order reconstruction and two-stage Runge-Kutta, in blocks of several
 sizes. `--amrex` names AMReX's compressible code with the problem of benchmarks/amr/amrex/, which
-has to have about as many cells on each level as barrio. What is not named is left out.
+must have about as many cells on each level as barrio. A program that is not named is skipped.
 
-In each repetition all run one after the other; of each the least time counts, and medians are
-printed beside. Two ranks are judged by the speed-up of two copies of the one-rank program that run
-at once, which says what the machine's second core is worth. Writes <out>/goals.json and
-<out>/runs.json. Exit code 4 if a goal is missed.
+Each repetition runs all of them in turn. The min time of each counts; medians are printed too. Two
+ranks are judged relative to the speed-up of two copies of the one-rank program that run at once,
+which is the worth of the machine's second core. Writes <out>/goals.json and <out>/runs.json. Exit
+code 4 if a goal is missed.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from judged import goal_of, report, run, run_at_once
 HERE = Path(__file__).resolve().parent
 CELLS = 64
 BLOCKS = (16, 32)
-# By instruction set: how many times as fast as Athena++ a uniform grid is to be.
+# Goals for the speed of a uniform grid relative to Athena++, by instruction set.
 RATIOS = {"avx512": 3.8, "avx2": 2.8, "scalar": 1.1}
 
 
 class Barrio:
-    """barrio bench amr of a build."""
+    """Runs of barrio bench amr of a build."""
 
     def __init__(self, build: Path) -> None:
         self.program = build / "bin" / "barrio"
@@ -53,7 +53,7 @@ class Barrio:
 
 
 def athena(program: str, block: int, folder: Path) -> float:
-    """Steps of cells a second, by its own clock."""
+    """Return cell updates per second, by Athena++'s own clock."""
     lines = ["<job>", "problem_id = waves", "<time>", "integrator = rk2", "xorder = 2"]
     lines += ["cfl_number = 0.3", "nlim = 12", "tlim = 1", "ncycle_out = 0", "<mesh>"]
     for axis in (1, 2, 3):
@@ -69,8 +69,8 @@ def athena(program: str, block: int, folder: Path) -> float:
 
 
 def amrex(program: str, steps: int) -> dict:
-    """Steps of cells, seconds by its own clock, and kilobytes of its arrays."""
-    # Without these, glibc gives large arrays back to the system at each step and gets them anew: 20 % more time.
+    """Return cell updates, seconds by AMReX's own clock, and kilobytes of its arrays."""
+    # Without these, glibc returns large arrays to the system in each step and allocates them again: 20 % more time.
     keeps_memory = {"MALLOC_MMAP_THRESHOLD_": "268435456", "MALLOC_TRIM_THRESHOLD_": "4294967296"}
     text = run([program, HERE / "amrex" / "inputs", f"max_step={steps}"], keeps_memory)
     cells = {}
@@ -90,7 +90,7 @@ def amrex(program: str, steps: int) -> dict:
 
 
 class Rates:
-    """Steps of cells a second of all repetitions, by name."""
+    """Cell updates per second of all repetitions, by name."""
 
     def __init__(self) -> None:
         self.all: dict[str, list[float]] = {}
@@ -108,7 +108,7 @@ class Rates:
 
 
 def measure_uniform(barrio: Barrio, options: argparse.Namespace, rates: Rates) -> str:
-    """Return the instruction set."""
+    """Measure uniform grids. Returns the instruction set."""
     isa = ""
     for block in BLOCKS:
         row = barrio.uniform(block)
@@ -135,12 +135,12 @@ def measure_levels(barrio: Barrio, options: argparse.Namespace, rates: Rates) ->
     for name, row in rows.items():
         rates.add(f"rm3d.{name}", row["updates_per_second"])
     if rows["one"]["checksum"] != rows["two"]["checksum"]:
-        raise SystemExit("rm3d: one rank and two end with other states")
+        raise SystemExit("rm3d: one rank and two ranks end with different states")
     if options.amrex:
         for mine, its in zip(
             rows["one"]["cells_of_level"], rows["amrex"]["cells_of_level"], strict=True
         ):
-            if abs(mine - its) > 0.25 * mine:  # what AMReX makes of tagged cells are other boxes
+            if abs(mine - its) > 0.25 * mine:  # AMReX clusters tagged cells into different boxes
                 raise SystemExit(f"rm3d: barrio has {mine} cells on a level and AMReX {its}")
     return rows
 
@@ -149,10 +149,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", type=Path, required=True, help="a build folder")
     parser.add_argument("--out", type=Path, required=True, help="folder for documents")
-    parser.add_argument("--athena", help="a program of Athena++; left out without it")
-    parser.add_argument("--amrex", help="a program of AMReX; left out without it")
+    parser.add_argument("--athena", help="Athena++ program; skipped by default")
+    parser.add_argument("--amrex", help="AMReX program; skipped by default")
     parser.add_argument("--repeats", type=int, default=9)
-    parser.add_argument("--steps", type=int, default=4, help="of the coarsest level")
+    parser.add_argument("--steps", type=int, default=4, help="steps of the coarsest level")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     os.environ.setdefault("OMPI_ALLOW_RUN_AS_ROOT", "1")

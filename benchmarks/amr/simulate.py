@@ -1,12 +1,10 @@
-"""Count what a rank sends in a step of structured AMR when ranks grow and each keeps its work: on simulated clusters
-(SimGrid SMPI).
+"""Count the messages per rank in a step of structured AMR in weak scaling, on simulated clusters (SimGrid SMPI).
 
     python3 benchmarks/amr/simulate.py --ranks 16 64
 
-The case is RM3D with three levels; four times as many ranks have four such domains side by side. Few ranks also run
-the case of one rank, whose state must be the same to the last bit. Ranks that share a hierarchy with more of them have
-a piece of a curve with other neighbours, so that counts vary a little. Goals are for most ranks against fewest. Exit
-code 4 if one is missed.
+The case is RM3D with three levels; four times as many ranks have four such domains next to each other. The fewest ranks
+also run the case of one rank, whose state must be bitwise the same. With more ranks, pieces of the space-filling curve
+have other neighbours, so counts vary a little. Goals compare most ranks with fewest. Exit code 4 if one is missed.
 """
 
 from __future__ import annotations
@@ -30,20 +28,20 @@ MAX_OF_MEAN = 1.5
 def parse() -> argparse.Namespace:
     parser = simulated.parser(__doc__, "barrio-bench-amr")
     parser.add_argument("--ranks", type=int, nargs="+", default=[16, 64], help="multiples of 16")
-    parser.add_argument("--cells", type=int, default=16, help="across, on the coarsest level")
+    parser.add_argument("--cells", type=int, default=16, help="cells across the coarsest level")
     parser.add_argument("--steps", type=int, default=9)
     return parser.parse_args()
 
 
 def run(options: argparse.Namespace, n_ranks: int, n_wide: int) -> dict[str, Any]:
-    """The document of one run."""
+    """Return the document of one run."""
     words = ["--parts", "rm3d", "--cells", str(options.cells), "--block", "8", "--levels", "3"]
     words += ["--steps", str(options.steps), "--wide", str(n_wide)]
     return simulated.run_document(options.program, words, n_ranks, options.platform)
 
 
 def counts(document: dict[str, Any]) -> dict[str, float]:
-    """What is printed of a run, by name."""
+    """Return the printed counts of a run, by name."""
     row = document["parts"][0]
     steps = row["steps"]
     of = {"cells of a rank": sum(row["cells_of_level"]) / document["ranks"]}
@@ -55,8 +53,8 @@ def counts(document: dict[str, Any]) -> dict[str, float]:
 
 
 def judge(runs: list[dict[str, float]], max_growth: float) -> list[dict[str, Any]]:
-    """Goals for the last of some runs against the first; and in the last, for the busiest rank against the mean, which
-    pieces of a curve with many corners have and more ranks show more of."""
+    """Return the goals: the last run compared with the first, and in the last run the busiest rank compared with the
+    mean. The busiest rank has the most irregular piece of the curve, which shows more with more ranks."""
     last = runs[-1]
     growth = [
         goal_of(f"growth of {name}", last[name] / runs[0][name], max_growth, "lower", "x")
@@ -80,7 +78,7 @@ def main() -> int:
     options = parse()
     n_ranks = sorted(set(options.ranks))
     if any(n % 16 for n in n_ranks):
-        raise SystemExit("ranks are to be multiples of 16")
+        raise SystemExit("ranks must be multiples of 16")
     with tempfile.TemporaryDirectory() as scratch:
         out = options.out or Path(scratch)
         out.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-// Quality triangulation: triangles a second, bytes a triangle, and how many there are, beside Triangle and CGAL.
+// Quality triangulation, compared with Triangle and CGAL: triangles per second, bytes per triangle, and their number.
 //
 //   barrio bench delaunay
 //   barrio bench delaunay --parts pipe --millions 16 --repeats 3
@@ -26,7 +26,7 @@ namespace {
 
 using namespace barrio;
 
-constexpr double max_audited = 2e6;  // triangles: an audit takes 100 bytes each
+constexpr double max_audited = 2e6;  // triangles: an audit needs 100 bytes each
 
 struct Options {
   std::vector<std::string> parts{"pipe", "square", "square400", "points"};
@@ -36,22 +36,22 @@ struct Options {
   bench::Output output;
 };
 
-/// A graph whose area is known.
+/// A graph of known area.
 struct Shape {
   delaunay::PlanarGraph graph;
   double area = 1.0;
-  double speed_goal = 1.0;  ///< times Triangle's
+  double speed_goal = 1.0;  ///< relative to Triangle
 };
 
 Shape make_shape(const std::string& name) {
   if (name == "pipe") return {delaunay::pipe_section(400, 100), std::numbers::pi * (1 - 7 * 0.18 * 0.18), 1.0};
   if (name == "square") return {delaunay::unit_square(1), 1.0, 2.5};
   if (name == "square400") return {delaunay::unit_square(400), 1.0, 1.0};
-  refuse_together(ErrorCode::usage, fmt::format("part '{}'", name), "is none",
-                  "there is: pipe, square, square400, points");
+  refuse_together(ErrorCode::usage, fmt::format("part '{}'", name), "is not known",
+                  "use pipe, square, square400 or points");
 }
 
-/// Times of runs in turns.
+/// Times of interleaved runs.
 struct Times {
   std::vector<double> seconds;
   [[nodiscard]] double least() const { return *std::ranges::min_element(seconds); }
@@ -69,7 +69,7 @@ Json to_json(const Times& times, std::int64_t n_triangles) {
           {"triangles_per_second", static_cast<double>(n_triangles) / times.least()}};
 }
 
-/// @throws Error{internal} if a triangulation is not what it should be
+/// Audit a triangulation. @throws Error{internal} if it has faults
 void check(delaunay::Triangulation& mesh, const delaunay::PlanarGraph& graph, const delaunay::AuditOptions& options) {
   if (static_cast<double>(mesh.n_triangles()) > max_audited) return;
   delaunay::compact(mesh);
@@ -78,13 +78,13 @@ void check(delaunay::Triangulation& mesh, const delaunay::PlanarGraph& graph, co
     if (!one.is_met) refuse(ErrorCode::internal, "bench delaunay: " + one.name, one.text);
 }
 
-/// What barrio takes.
+/// Runs of barrio.
 struct Ours {
   Times times;
   std::int64_t n_triangles = 0;
-  double bytes = 0.0;  ///< at the peak, a triangle
+  double bytes = 0.0;  ///< peak, per triangle
 
-  /// @param refining  null: a triangulation of points
+  /// Run once. @param refining  null: a triangulation of points
   void run(const delaunay::PlanarGraph& graph, const delaunay::RefineOptions* refining) {
     reset_peak_resident_bytes();
     const std::uint64_t before = resident_bytes();
@@ -95,9 +95,9 @@ struct Ours {
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
     times.seconds.push_back(seconds.count());
     n_triangles = mesh.n_triangles();
-    if (!report.is_complete) refuse(ErrorCode::internal, "bench delaunay", "refinement did not end");
+    if (!report.is_complete) refuse(ErrorCode::internal, "bench delaunay", "did not complete refinement");
     if (times.seconds.size() > 1) return;
-    // the first run alone: later ones find memory that others have left
+    // only in the first run: later runs reuse memory that earlier ones freed
     bytes = static_cast<double>(peak_resident_bytes() - before) / static_cast<double>(n_triangles);
     delaunay::AuditOptions options;
     if (refining != nullptr) options = {.min_angle = refining->min_angle, .max_area = refining->max_area};
@@ -107,7 +107,7 @@ struct Ours {
 
 Json measure_refinement(const std::string& name, double millions, const Options& options, bench::Goals& goals) {
   const Shape shape = make_shape(name);
-  constexpr double yardstick = 1.55;  // triangles by area over bound
+  constexpr double yardstick = 1.55;  // triangles / (area / bound)
   const double max_area = shape.area * yardstick / (millions * 1e6);
   const delaunay::RefineOptions refining{.min_angle = delaunay::guaranteed_angle, .max_area = max_area};
   const bool has_triangle = options.has_peers && bench::why_no_triangle().empty();
@@ -168,7 +168,7 @@ Json measure_points(double millions, const Options& options, bench::Goals& goals
            {"barrio", to_json(ours.times, ours.n_triangles)}};
   const std::string id = fmt::format("points.{:g}M", millions);
   for (const auto& [n, name] : {std::pair{n_of_cgal, "CGAL"}, std::pair{n_of_triangle, "Triangle"}})
-    if (n != 0 && n != ours.n_triangles)  // a Delaunay triangulation of points has one number of triangles
+    if (n != 0 && n != ours.n_triangles)  // the number of triangles of a Delaunay triangulation of points is unique
       refuse(ErrorCode::internal, "bench delaunay", fmt::format("{} triangles, {} has {}", ours.n_triangles, name, n));
   if (has_cgal) {
     row["cgal"] = to_json(of_cgal, n_of_cgal);
@@ -185,11 +185,11 @@ std::string to_text(const Json& document) {
     for (const char* who : {"barrio", "triangle", "cgal"}) {
       if (!row.contains(who)) continue;
       const Json& one = row[who];
-      text += fmt::format("  {:<9} {:>12} triangles, {:.3f} s ({:.3f} in the median), {:.2f} M/s", who,
+      text += fmt::format("  {:<9} {:>12} triangles, {:.3f} s (median {:.3f}), {:.2f} M/s", who,
                           format_count(one["triangles"].get<std::int64_t>()), one["min_seconds"].get<double>(),
                           one["median_seconds"].get<double>(), one["triangles_per_second"].get<double>() / 1e6);
       text += who == std::string("barrio")
-                  ? fmt::format(", {:.1f} B each at the peak\n", row["peak_bytes_per_triangle"].get<double>())
+                  ? fmt::format(", peak {:.1f} B each\n", row["peak_bytes_per_triangle"].get<double>())
                   : "\n";
     }
   }
@@ -209,10 +209,10 @@ void run(Context& context, int argc, char** argv) {
                  "pipe, square, square400: refinement; points: a triangulation of random points")
       ->capture_default_str();
   app.add_option("--millions", options.millions, "Triangles, or points, in millions")->capture_default_str();
-  app.add_option("--repeats", options.repeats, "Runs of each mesher, in turns")
+  app.add_option("--repeats", options.repeats, "Interleaved runs of each mesher")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  app.add_flag("!--no-peers", options.has_peers, "Leave out Triangle and CGAL");
+  app.add_flag("!--no-peers", options.has_peers, "Skip Triangle and CGAL");
   bench::add_output_options(app, options.output);
   if (!bench::parse(app, "bench delaunay", context, argc, argv)) return;
   bench::begin_output(context, options.output);
@@ -223,7 +223,7 @@ void run(Context& context, int argc, char** argv) {
   if (!bench::why_no_cgal().empty()) document["left_out"]["CGAL"] = bench::why_no_cgal();
   bench::Goals goals;
   if (context.size() > 1)
-    refuse_together(ErrorCode::usage, "bench delaunay", "measures one core", "run it on one rank");
+    refuse_together(ErrorCode::usage, "bench delaunay", "must run on one rank", "barrio bench delaunay");
   document["parts"] = Json::array();
   for (const std::string& part : options.parts)
     for (const double millions : options.millions)

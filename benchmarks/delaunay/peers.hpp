@@ -8,22 +8,22 @@
 
 namespace barrio::bench {
 
-/// What a mesher took and made.
+/// Time and result of a mesher.
 struct MesherRun {
   double seconds = 0.0;
   std::int64_t n_triangles = 0;
 };
 
-/// Why there is no Triangle; empty if there is.
+/// Return why Triangle is missing; empty if it is built in.
 [[nodiscard]] std::string why_no_triangle();
 /// Triangulate and refine with Shewchuk's Triangle, 1.6.
 [[nodiscard]] MesherRun run_triangle(const delaunay::PlanarGraph& graph, double min_angle, double max_area);
-/// Triangulate points with it.
+/// Triangulate points with Triangle.
 [[nodiscard]] MesherRun run_triangle(std::span<const delaunay::Point> points);
 
-/// Why there is no CGAL; empty if there is.
+/// Return why CGAL is missing; empty if it is built in.
 [[nodiscard]] std::string why_no_cgal();
-/// Triangulate points with CGAL, its kernel of inexact constructions.
+/// Triangulate points with CGAL, with exact predicates and inexact constructions.
 [[nodiscard]] MesherRun run_cgal(std::span<const delaunay::Point> points);
 
 }  // namespace barrio::bench

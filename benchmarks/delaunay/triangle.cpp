@@ -14,7 +14,7 @@ extern "C" {
 namespace barrio::bench {
 namespace {
 
-/// What Triangle has made, which goes with it.
+/// Owns Triangle's output.
 class Output {
  public:
   Output() = default;

@@ -1,4 +1,4 @@
-// barrio itself, in each of its modes.
+// barrio in each of its modes.
 #include <algorithm>
 #include <cstring>
 #include <numeric>
@@ -29,7 +29,7 @@ class Barrio : public Contender {
   }
   Tally round(const Work& work) override {
     auto round = hood_.template begin_round<std::uint64_t>();
-    // What is written may be any number for all the compiler knows, so what is read in the loop is a copy.
+    // A copy for the loop: the compiler must assume that writes may change the member.
     const std::uint64_t n = work.n;
     const std::uint64_t salt = work.salt;
     const std::span<const std::uint64_t> numbers(numbers_);
@@ -57,7 +57,7 @@ class Barrio : public Contender {
   exchange::Neighborhood hood_;
 };
 
-/// The same numbers by other verbs: to ranks instead of channels, read one by one, in messages of bytes.
+/// Variants by other methods: to ranks instead of channels, read one by one, or in messages of bytes.
 class ByVerb : public Contender {
  public:
   explicit ByVerb(const Setup& setup)
@@ -89,7 +89,7 @@ class ByRank : public ByVerb {
   }
 };
 
-/// Messages of `n_numbers` numbers, the last of a round perhaps of fewer.
+/// Messages of `n_numbers` numbers; the last one of a round may have fewer.
 template <std::size_t n_numbers>
 class Bytes : public ByVerb {
  public:
@@ -131,27 +131,27 @@ std::vector<Kind> barrio_kinds() {
        .about = "Neighborhood, neighbours known",
        .make = make_contender<Barrio<Termination::neighbourhood>>},
       {.name = "barrio-by-rank",
-       .about = "the same by allocate(rank) and received(): one look-up and one copy a number",
+       .about = "the same by allocate(rank) and received(): one look-up and one copy per number",
        .make = make_contender<ByRank>},
       {.name = "barrio-bytes",
-       .about = "a ByteRound, a message of 8 bytes per number",
+       .about = "a ByteRound, one message of 8 bytes per number",
        .make = make_contender<Bytes<1>>},
       {.name = "barrio-bytes64",
-       .about = "a ByteRound, a message of 64 bytes for 8 numbers",
+       .about = "a ByteRound, one message of 64 bytes for 8 numbers",
        .make = make_contender<Bytes<8>>},
       {.name = "barrio-node",
-       .about = "the same, by nodes: one message for a pair of them",
+       .about = "the same, by node: one message per pair of nodes",
        .make = make_contender<Barrio<Termination::neighbourhood, Routing::by_node>>},
       {.name = "barrio-intro",
-       .about = "the same, and to neighbours of neighbours",
+       .about = "the same, also to neighbours of neighbours",
        .takes_strangers = true,
        .make = make_contender<Barrio<Termination::introductions>>},
       {.name = "barrio-allreduce",
-       .about = "the same, and to any rank: reductions",
+       .about = "the same, also to any rank: by reductions",
        .takes_strangers = true,
        .make = make_contender<Barrio<Termination::allreduce>>},
       {.name = "barrio-consensus",
-       .about = "the same, and to any rank: a barrier",
+       .about = "the same, also to any rank: by a barrier",
        .takes_strangers = true,
        .make = make_contender<Barrio<Termination::consensus>>},
   };

@@ -1,4 +1,4 @@
-// What one would write with MPI alone where neighbours and sizes are known.
+// Code written with MPI alone for known neighbours and sizes.
 #include "benchmarks/exchange/by_hand.hpp"
 
 #include "benchmarks/exchange/contenders.hpp"
@@ -8,7 +8,7 @@ namespace {
 
 using mpi::check;
 
-/// Ovcharenko et al. 2012, figure 6.
+/// One message per number, as in Ovcharenko et al. 2012, figure 6.
 class Raw : public ByHand {
  public:
   using ByHand::ByHand;
@@ -51,7 +51,7 @@ class Packed : public Packing {
   }
 };
 
-#ifndef BARRIO_MPI_SMPI  // the simulator has none of what these need
+#ifndef BARRIO_MPI_SMPI  // the simulator lacks what these need
 class Persistent : public Packing {
  public:
   using Packing::Packing;
@@ -115,14 +115,14 @@ class Neighbor : public Packing {
   std::vector<int> offsets_;
 };
 
-/// Hoefler, Siebert, Lumsdaine 2010.
+/// Non-blocking consensus of Hoefler, Siebert, Lumsdaine 2010.
 class Consensus : public Packing {
  public:
   using Packing::Packing;
   Tally round(const Work& work) override {
     pack(work);
     requests_.resize(targets_.size());
-    // Rounds that follow each other at once would mix without a tag of their own (a barrier is what others add).
+    // Successive rounds would mix without different tags. (Others add a barrier.)
     const int tag_now = tag + 1 + static_cast<int>(n_rounds_++ % 2);
     for (std::size_t j = 0; j < targets_.size(); ++j)
       check(MPI_Issend(out_to(j), count(), MPI_UINT64_T, targets_[j], tag_now, comm_.get(), &requests_[j]),
@@ -171,8 +171,8 @@ class Consensus : public Packing {
 
 std::vector<Kind> by_hand_kinds() {
   return {
-      {.name = "raw", .about = "a message per number, as in figure 6 of the paper", .make = make_contender<Raw>},
-      {.name = "packed", .about = "a message per neighbour, sizes known", .make = make_contender<Packed>},
+      {.name = "raw", .about = "one message per number, as in figure 6 of the paper", .make = make_contender<Raw>},
+      {.name = "packed", .about = "one message per neighbour, sizes known", .make = make_contender<Packed>},
 #ifndef BARRIO_MPI_SMPI
       {.name = "persistent", .about = "the same with persistent requests", .make = make_contender<Persistent>},
       {.name = "neighbor", .about = "MPI_Ineighbor_alltoallv, sizes known", .make = make_contender<Neighbor>},

@@ -12,7 +12,7 @@
 
 namespace barrio::bench {
 
-/// What contenders that call MPI know: neighbours, the numbers for them, a communicator of their own.
+/// Base of contenders that call MPI: neighbours, the numbers for them, and an own communicator.
 class ByHand : public Contender {
  public:
   static constexpr int tag = 7;
@@ -43,7 +43,7 @@ class ByHand : public Contender {
   std::vector<std::uint64_t> numbers_;  ///< of each neighbour
 };
 
-/// The numbers for one rank stand together: neighbours in their order, then the strangers of the round.
+/// Packs the numbers for each rank contiguously: neighbours in their order, then the strangers of the round.
 class Packing : public ByHand {
  public:
   using ByHand::ByHand;
@@ -64,7 +64,7 @@ class Packing : public ByHand {
       numbers_.push_back(number_of_pair(context_.rank(), to));
     }
     out_.resize(targets_.size() * n_);
-    // What is written may be any number for all the compiler knows, so what is read in the loop is a copy.
+    // A copy for the loop: the compiler must assume that writes may change the member.
     const std::uint64_t n = n_;
     const std::uint64_t salt = work.salt;
     const std::span<const std::uint64_t> numbers(numbers_);

@@ -12,14 +12,14 @@
 
 namespace barrio::bench {
 
-/// What a rank writes in one round: the numbers `number_of_pair(me, to) + salt + i`, i < n, to each rank it writes to.
+/// Work of a rank in one round: it writes the numbers `number_of_pair(me, to) + salt + i`, i < n, to each target rank.
 struct Work {
-  std::uint64_t n = 0;                   ///< numbers to each rank
-  std::uint64_t salt = 0;                ///< other in each round, so that what a round before left behind is not taken
-  std::span<const Rank> strangers = {};  ///< ranks to write to beside the neighbours; those do not expect it
+  std::uint64_t n = 0;     ///< numbers to each rank
+  std::uint64_t salt = 0;  ///< differs in each round, so that left-over data of an earlier round is detected
+  std::span<const Rank> strangers = {};  ///< ranks to write to in addition to neighbours; they do not expect it
 };
 
-/// What arrived in a round, to be compared with what was sent.
+/// Summary of the numbers received in a round, to be compared with those sent.
 struct Tally {
   std::uint64_t n = 0;
   std::uint64_t sum = 0;
@@ -32,35 +32,35 @@ struct Tally {
 };
 
 std::uint64_t number_of_pair(Rank from, Rank to);
-/// What must arrive at a rank in a round that these ranks write to it in.
+/// Return the tally of a round in which these ranks write to a rank.
 Tally expected(const Work& work, std::span<const Rank> from, Rank me);
 
-/// One way to send numbers of 8 bytes to neighbours, and perhaps to strangers, and to read what they send.
+/// A method to exchange numbers of 8 bytes with neighbours, and perhaps with strangers.
 class Contender {
  public:
   virtual ~Contender() = default;
-  /// Make ready for rounds of so many numbers to each rank; not timed. Collective.
+  /// Prepare for rounds of n numbers to each rank; not timed. Collective.
   virtual void prepare(std::uint64_t /*n*/) {}
-  /// One round. All ranks take part. @return what arrived here
+  /// Run one round. All ranks take part. @return tally of this rank
   virtual Tally round(const Work& work) = 0;
 };
 
-/// What a contender is made from.
+/// Arguments to make a contender.
 struct Setup {
   mpi::Context& context;
   std::span<const Rank> neighbours;  ///< mutual, ascending
-  std::uint32_t packet_bytes = 0;    ///< of barrio; 0: its own choice
-  std::optional<int> node = {};      ///< of this rank, if it is to be another than the machine's
+  std::uint32_t packet_bytes = 0;    ///< of barrio; 0: automatic
+  std::optional<int> node = {};      ///< of this rank, in place of the machine's
   bool keeps_discovered = true;      ///< barrio: ranks met in a round stay neighbours
 };
 
-/// A way there is, or one that this build lacks.
+/// A kind of contender, perhaps not in this build.
 struct Kind {
   std::string name;
-  std::string about;  ///< in a few words, for --help
+  std::string about;  ///< short description for --help
   bool takes_strangers = false;
   std::function<std::unique_ptr<Contender>(const Setup&)> make = {};  ///< collective; empty if this build lacks it
-  std::string lacking = {};                                           ///< what this build lacks it for
+  std::string lacking = {};                                           ///< why this build lacks it
 };
 
 template <class C>

@@ -40,7 +40,7 @@ std::vector<Kind> make_all() {
   std::vector<Kind> ours = barrio_kinds();
   Kind fixed = ours.front();
   fixed.name = "meet-fixed";
-  fixed.about = "barrio in the pattern meet, without its strangers";
+  fixed.about = "barrio in the pattern meet, without strangers";
   add(std::move(ours));
   add({std::move(fixed)});
   return all;
@@ -73,7 +73,7 @@ Kind find_kind(const std::string& name) {
   const char* end = name.data() + name.size();
   const auto [at, code] = std::from_chars(name.data() + stem.size() + 1, end, bytes);
   if (code != std::errc() || at != end || !stem.starts_with("barrio"))
-    throw fault(name, "only barrio has packets, whose bytes stand behind the @, as in barrio@1024");
+    throw fault(name, "only barrio takes a packet size, in bytes after the @, as in barrio@1024");
   kind.make = [make = kind.make, bytes](Setup setup) {
     setup.packet_bytes = bytes;
     return make(setup);

@@ -14,11 +14,12 @@ std::vector<Kind> petsc_kinds();   ///< defined only with BARRIO_BENCH_PETSC
 std::vector<Kind> pcu_kinds();     ///< defined only with BARRIO_BENCH_PCU
 std::vector<Kind> ygm_kinds();     ///< defined only with BARRIO_BENCH_YGM
 
-/// All, also those that this build lacks. `meet-fixed` is barrio in the pattern `meet`, without its strangers.
+/// Return all kinds, including those that this build lacks. `meet-fixed` is barrio in the pattern `meet`, without
+/// strangers.
 const std::vector<Kind>& all_kinds();
 
-/// The one of this name; `barrio@1024`: with packets of 1024 bytes.
-/// @throws AgreedError{usage} for a name that is not known, or one that this build lacks
+/// Return the kind of this name. `barrio@1024` has packets of 1024 bytes.
+/// @throws AgreedError{usage} for an unknown name, or one that this build lacks
 Kind find_kind(const std::string& name);
 
 }  // namespace barrio::bench

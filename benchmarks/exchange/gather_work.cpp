@@ -12,7 +12,7 @@
 namespace barrio::bench {
 
 BlockVertices::BlockVertices(mpi::Context& context) : context_(context) {
-  // As near to a cube as the number of ranks allows.
+  // As close to a cube as the number of ranks allows.
   int rest = context.size();
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const auto root = static_cast<int>(std::lround(std::pow(rest, 1.0 / static_cast<double>(3 - axis))));
@@ -73,9 +73,9 @@ bool BlockVertices::is_right(std::uint64_t salt) {
   for (std::size_t i = 0; i < ids_.size(); ++i) {
     const std::vector<Rank> sharers = sharers_of(ids_[i]);
     for (std::size_t c = 0; c < n_components_; ++c) {
-      double sum = 0.0;  // of whole numbers: the same in any order
+      double sum = 0.0;  // of integers: the same in any order
       for (const Rank rank : sharers) sum += value_of(rank, ids_[i], c, salt);
-      // From the second time on all sharers have the same.
+      // After the first time all sharers have the same value.
       for (int run = 1; run < n_in_a_row(); ++run) sum *= static_cast<double>(sharers.size());
       if (values_[i * n_components_ + c] != sum) return false;
     }
@@ -97,7 +97,7 @@ class BarrioGather : public BlockVertices {
   exchange::GatherScatter gather_;
 };
 
-/// What one would write for this box: lists of shared vertices by neighbour, requests that are started again.
+/// Hand-written code for this box: lists of shared vertices by neighbour, and persistent requests.
 class GatherByHand : public BlockVertices {
  public:
   explicit GatherByHand(mpi::Context& context) : BlockVertices(context), comm_(mpi::Comm::duplicate(context.comm())) {
@@ -190,16 +190,16 @@ WorkTraits gather_work() {
                   .reference = "persistent",
                   .workers = {
                       {.name = "persistent",
-                       .about = "by hand: one message per neighbour, requests started again",
+                       .about = "by hand: one message per neighbour, persistent requests",
                        .make = make_worker<GatherByHand>},
                       {.name = "barrio",
-                       .about = "GatherScatter, its own choice",
+                       .about = "GatherScatter, automatic",
                        .make = make_worker<BarrioGather<GatherMethod::automatic>>},
                       {.name = "barrio-pairwise",
                        .about = "the same, to each sharer",
                        .make = make_worker<BarrioGather<GatherMethod::pairwise>>},
                       {.name = "barrio-owner",
-                       .about = "the same, there and back",
+                       .about = "the same, to the owner and back",
                        .make = make_worker<BarrioGather<GatherMethod::owner>>},
                       {.name = "barrio-crystal",
                        .about = "the same, by the router",

@@ -9,18 +9,18 @@
 
 namespace barrio::bench {
 
-/// The vertices of one block of a box of cells, a block a rank: what all gather-scatters have in common.
+/// Base of all gather-scatters: the vertices of one block of a box of cells, one block per rank.
 class BlockVertices : public Worker {
  public:
   explicit BlockVertices(mpi::Context& context);
   void prepare(std::uint64_t n) override;
   void fill(std::uint64_t salt) override;
   bool is_right(std::uint64_t salt) override;
-  [[nodiscard]] int n_in_a_row() const override { return 10; }  // sums of whole numbers stay below 2^53
+  [[nodiscard]] int n_in_a_row() const override { return 10; }  // sums of integers stay below 2^53
 
  protected:
   static constexpr int n_cells = 64;  // along each axis of the box
-  /// Ranks that share a vertex, ascending.
+  /// Return the ranks that share a vertex, ascending.
   [[nodiscard]] std::vector<Rank> sharers_of(GlobalId vertex) const;
 
   mpi::Context& context_;

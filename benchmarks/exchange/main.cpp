@@ -1,6 +1,6 @@
-// Messages of 8 bytes to neighbours, by barrio and by what one would write or pick instead: all in one program, one
-// after the other in every repetition, contents checked, the shortest time of all repetitions kept. Figures 7, 8 and 10
-// of Ovcharenko et al. 2012 are this with other options; figures.py draws them.
+// Messages of 8 bytes to neighbours, by barrio and by its alternatives: all in one program, interleaved in every
+// repetition, with contents checked, keeping the min time. Figures 7, 8 and 10 of Ovcharenko et al. 2012 are runs with
+// other options; benchmarks/exchange/figures draws them.
 //
 //   barrio --ranks 2 bench exchange --pattern ring --iterations 1024 61440
 //   barrio --ranks 64 bench exchange --pattern tile --iterations 64 2048

@@ -14,14 +14,14 @@ namespace {
 
 constexpr int n_warm_up = 2;  // rounds
 
-/// A contender in the course of its repetitions.
+/// A contender and its repetitions.
 struct Runner {
   Row row;
   bool takes_strangers = false;
   std::unique_ptr<Contender> contender;
   bool is_out = false;
-  std::uint64_t n_rounds = 0;  ///< those that count
-  std::uint64_t numbers = 0;   ///< of this rank in them
+  std::uint64_t n_rounds = 0;  ///< without warm-up
+  std::uint64_t numbers = 0;   ///< received by this rank in them
   MpiCalls calls = {};
 
   void add(const Timed& timed, const Tally& tally) {
@@ -32,7 +32,7 @@ struct Runner {
   }
 };
 
-/// Collective.
+/// Summarise the repetitions. Collective.
 Row summarise(mpi::Context& context, Runner& runner) {
   const auto n_rounds = static_cast<double>(std::max<std::uint64_t>(runner.n_rounds, 1));
   const double n_of_all = n_rounds * context.size();
@@ -44,8 +44,9 @@ Row summarise(mpi::Context& context, Runner& runner) {
 
 void check(const std::string& name, const Tally& tally, const Tally& wanted) {
   if (!(tally == wanted))
-    throw Error(ErrorCode::differs,
-                {.subject = name, .cause = fmt::format("brought {} numbers of {}, or wrong ones", tally.n, wanted.n)});
+    throw Error(
+        ErrorCode::differs,
+        {.subject = name, .cause = fmt::format("delivered {} of {} numbers, or wrong ones", tally.n, wanted.n)});
 }
 
 std::optional<int> node_of(const Options& options, Rank rank) {
@@ -53,7 +54,7 @@ std::optional<int> node_of(const Options& options, Rank rank) {
   return rank / options.ranks_per_node;
 }
 
-/// The contenders of the options that take part. Collective.
+/// Make the contenders that the options choose. Collective.
 std::vector<Runner> make_runners(mpi::Context& context, const Options& options, const Pattern& pattern, Case& result) {
   std::vector<Runner> runners;
   const auto most = mpi::max(context, static_cast<std::uint64_t>(pattern.neighbours().size()) * result.n);
@@ -76,7 +77,7 @@ std::vector<Runner> make_runners(mpi::Context& context, const Options& options, 
   return runners;
 }
 
-/// What the ranks write in one round, and what must arrive here.
+/// The messages of one round, and the expected tally of this rank.
 struct Script {
   Script(const Pattern& pattern, std::uint64_t n, std::uint64_t round, Rank me)
       : strangers(pattern.strangers_to(round)),
@@ -111,7 +112,7 @@ Timed time_round(mpi::Context& context, Contender& contender, const std::string&
 Case compare(mpi::Context& context, const Options& options, const Pattern& pattern, std::uint64_t n) {
   Case result{.n = n};
   std::vector<Runner> runners = make_runners(context, options, pattern, result);
-  for (int repeat = 0; repeat <= options.n_repeats; ++repeat) {  // the first one warms up
+  for (int repeat = 0; repeat <= options.n_repeats; ++repeat) {  // the first one is a warm-up
     const Script script(pattern, n, repeat, context.rank());
     for (Runner& runner : runners) {
       if (runner.is_out) continue;

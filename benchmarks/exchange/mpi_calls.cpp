@@ -50,7 +50,7 @@ void count_start(MPI_Request request) {
     return PMPI_##name arguments;                          \
   }
 #define BARRIO_LIST(...) __VA_ARGS__
-// A call with and without blocking; the lists are without the request.
+// A blocking call and its non-blocking variant; the lists are without the request.
 #define BARRIO_COUNT_BOTH(counter, name, iname, parameters, arguments)           \
   BARRIO_COUNT(counter, name, (BARRIO_LIST parameters), (BARRIO_LIST arguments)) \
   BARRIO_COUNT(counter, iname, (BARRIO_LIST parameters, MPI_Request * r), (BARRIO_LIST arguments, r))

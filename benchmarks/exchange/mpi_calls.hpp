@@ -4,13 +4,13 @@
 
 namespace barrio::bench {
 
-/// What this rank has called of MPI so far, in barrio and in libraries: definitions of MPI's functions in this program
-/// stand before those of the MPI library and pass each call on by its profiling name.
+/// Counts of this rank's MPI calls so far, in barrio and in libraries. This program defines MPI's functions, which
+/// take precedence over those of the MPI library, and forwards each call to its profiling name.
 struct MpiCalls {
-  /// Barriers, reductions, scans, gathers, scatters, broadcasts, all-to-alls, neighbourhood collectives, and what makes
-  /// a communicator; blocking or not.
+  /// Barriers, reductions, scans, gathers, scatters, broadcasts, all-to-alls, neighbourhood collectives, and calls that
+  /// make a communicator; blocking or not.
   std::uint64_t collectives = 0;
-  /// Messages given to MPI, whatever the mode; starts of persistent sends too.
+  /// Sends in any mode, including starts of persistent sends.
   std::uint64_t messages = 0;
 
   MpiCalls& operator+=(const MpiCalls& other) {
@@ -25,7 +25,7 @@ struct MpiCalls {
 
 MpiCalls mpi_calls();
 
-/// False in the simulator, where the counts stay zero.
+/// Tell whether calls are counted. False in the simulator, where the counts stay zero.
 bool counts_mpi_calls();
 
 }  // namespace barrio::bench

@@ -12,7 +12,7 @@
 namespace barrio::bench {
 namespace {
 
-/// In a sweep: 8 bytes of data behind the header, then powers of four, and barrio's own choice.
+/// Contenders of a sweep: 8 bytes of data after the header, then powers of four, and the automatic size.
 const std::vector<std::string> sweep{"barrio@32",   "barrio@64",    "barrio@256",   "barrio@1024",
                                      "barrio@4096", "barrio@16384", "barrio@65536", "barrio"};
 
@@ -56,11 +56,11 @@ void choose_workers(Options& options, const WorkTraits& work, bool has_numbers) 
 
 std::optional<Options> parse_options(mpi::Context& context, int argc, char** argv) {
   Options options;
-  CLI::App app{"Messages of 8 bytes to neighbours: barrio beside what one would write or pick instead"};
+  CLI::App app{"Messages of 8 bytes to neighbours: barrio compared with alternatives"};
   std::string names;
   for (const Kind& kind : all_kinds())
     names += fmt::format("\n  {:<17}{}", kind.name, kind.make ? kind.about : "not built: " + kind.lacking);
-  names += "\nbarrio@1024 has packets of 1024 bytes, and so have barrio's other modes.";
+  names += "\nbarrio@1024 has packets of 1024 bytes; barrio's other modes accept @ too.";
   std::vector<std::string> work_names{"rounds"};
   for (const WorkTraits& work : all_works()) {
     work_names.push_back(work.name);
@@ -82,31 +82,32 @@ std::optional<Options> parse_options(mpi::Context& context, int argc, char** arg
   const CLI::Option* iterations =
       app.add_option(
              "--iterations", options.iterations,
-             "Messages to each neighbour in one round; of gather values at a vertex, of transfer rows on a rank")
+             "Messages to each neighbour in one round; for gather: values per vertex; for transfer: rows per rank")
           ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 30U))
           ->capture_default_str();
-  CLI::Option* contenders = app.add_option("--contenders", options.contenders, "Whom to run; all by default");
+  CLI::Option* contenders = app.add_option("--contenders", options.contenders, "Contenders to run; all by default");
   CLI::Option* packet_bytes =
-      app.add_option("--packet-bytes", options.packet_bytes, "Buffer size of barrio; 0: its own choice")
+      app.add_option("--packet-bytes", options.packet_bytes, "Packet size of barrio; 0: automatic")
           ->capture_default_str();
-  app.add_flag("--sweep", options.is_sweep, "barrio with packets of 32 bytes to 64 KiB; 15360 iterations by default")
+  app.add_flag("--sweep", options.is_sweep,
+               "Run barrio with packets of 32 bytes to 64 KiB; 15360 iterations by default")
       ->excludes(contenders)
       ->excludes(packet_bytes);
   app.add_option("--repeats", options.n_repeats, "Repetitions, interleaved")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app.add_option("--back-to-back", options.n_back_to_back,
-                 "Rounds of each contender in one go, instead of repetitions between barriers: their mean time, for "
+                 "Mean time of this many consecutive rounds, instead of repetitions between barriers; for "
                  "ranks that share a clock (simulated clusters)")
       ->check(CLI::NonNegativeNumber);
   app.add_option("--ranks-per-node", options.ranks_per_node,
-                 "Nodes that barrio-node takes for granted; by default ranks that share memory are on one")
+                 "Ranks per node for barrio-node; by default ranks that share memory form a node")
       ->check(CLI::NonNegativeNumber);
-  app.add_option("--max-seconds", options.max_seconds, "Leave out a contender whose round took longer")
+  app.add_option("--max-seconds", options.max_seconds, "Skip a contender whose round took longer")
       ->capture_default_str();
-  app.add_option("--raw-limit", options.raw_limit, "Leave out raw if a rank has more messages than that in a round")
+  app.add_option("--raw-limit", options.raw_limit, "Skip raw if a rank has more messages in a round")
       ->capture_default_str();
-  app.add_option("--seed", options.seed, "Of the choice of ranks in the pattern meet")->capture_default_str();
+  app.add_option("--seed", options.seed, "Seed for the choice of ranks in the pattern meet")->capture_default_str();
   add_output_options(app, options.output);
   if (!parse(app, "bench exchange", context, argc, argv)) return {};
   if (options.is_sweep && options.pattern == "meet")

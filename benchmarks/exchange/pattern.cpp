@@ -27,10 +27,10 @@ const std::vector<std::string>& Pattern::names() {
 Pattern::Pattern(std::string name, Rank rank, int n_ranks, std::uint64_t seed)
     : name_(std::move(name)), rank_(rank), n_ranks_(n_ranks), seed_(seed) {
   if (name_ == "tile" && n_ranks < ranks_of_a_tile)
-    throw AgreedError(ErrorCode::usage,
-                      {.subject = "pattern tile",
-                       .cause = fmt::format("a tile has {} ranks, and there are {}", ranks_of_a_tile, n_ranks),
-                       .remedy = "barrio --ranks 16 bench exchange --pattern tile"});
+    throw AgreedError(ErrorCode::usage, {.subject = "pattern tile",
+                                         .cause = fmt::format("needs at least {} ranks for a tile, but there are {}",
+                                                              ranks_of_a_tile, n_ranks),
+                                         .remedy = "barrio --ranks 16 bench exchange --pattern tile"});
   if (name_ == "cube") MPI_Dims_create(n_ranks, n_axes, sides_.data());
   if ((name_ == "tile" || name_ == "meet") && n_ranks >= ranks_of_a_tile) tiles_ = TileGraph::semi_regular();
   neighbours_ = neighbours_of(rank);
@@ -92,7 +92,7 @@ std::vector<Rank> Pattern::strangers_of(Rank rank, std::uint64_t round) const {
 std::vector<Rank> Pattern::strangers_from(std::uint64_t round) const {
   std::vector<Rank> from;
   if (!has_strangers()) return from;
-  for (const Rank rank : two_away_from(rank_))  // being two away is mutual
+  for (const Rank rank : two_away_from(rank_))  // distance two is mutual
     if (std::ranges::binary_search(strangers_of(rank, round), rank_)) from.push_back(rank);
   return from;
 }

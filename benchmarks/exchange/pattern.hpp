@@ -11,25 +11,24 @@
 
 namespace barrio::bench {
 
-/// Who writes to whom. `ring`: the ranks before and after. `tile`: Ovcharenko et al. 2012, figure 9. `meet`: `tile`,
-/// and in each round each rank writes to one or two ranks besides that are neighbours of its neighbours but not its
-/// own; on fewer than 16 ranks, which make no tile, on the ring. `cube`: the 26 around a rank in a periodic grid of
-/// three dimensions, or as many as there are. `all`: all others.
-/// A rank finds all of it from its number, the number of ranks and the seed.
+/// Communication patterns. `ring`: the ranks before and after. `tile`: Ovcharenko et al. 2012, figure 9. `meet`:
+/// `tile`, and in each round each rank also writes to one or two ranks at distance two; on fewer than 16 ranks, which
+/// make no tile, on the ring. `cube`: the 26 ranks around a rank in a periodic 3-D grid, or as many as there are.
+/// `all`: all other ranks. A rank derives its pattern from its number, the number of ranks and the seed.
 class Pattern {
  public:
   static const std::vector<std::string>& names();
 
-  /// @throws AgreedError{usage} for `tile` on fewer than 16 ranks
+  /// Make a pattern. @throws AgreedError{usage} for `tile` on fewer than 16 ranks
   Pattern(std::string name, Rank rank, int n_ranks, std::uint64_t seed = 0);
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] bool has_strangers() const noexcept { return name_ == "meet"; }
-  /// Mutual, ascending.
+  /// Return the neighbours: mutual, ascending.
   [[nodiscard]] const std::vector<Rank>& neighbours() const& noexcept { return neighbours_; }
-  /// Ranks that this rank writes to in a round beside its neighbours, ascending.
+  /// Return the ranks that this rank writes to in a round in addition to its neighbours, ascending.
   [[nodiscard]] std::vector<Rank> strangers_to(std::uint64_t round) const { return strangers_of(rank_, round); }
-  /// Ranks whose stranger this rank is in a round, ascending. Cost: O(degree^4)
+  /// Return the ranks that write to this rank as a stranger in a round, ascending. Cost: O(degree^4)
   [[nodiscard]] std::vector<Rank> strangers_from(std::uint64_t round) const;
 
  private:

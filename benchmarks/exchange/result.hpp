@@ -9,15 +9,15 @@
 
 namespace barrio::bench {
 
-/// The document of a run: its cases, whom this build lacks, and what was aimed at. Collective.
+/// Make the document of a run: its cases, the contenders that this build lacks, and goals. Collective.
 Json make_document(mpi::Context& context, const Options& options, const Pattern& pattern,
                    const std::vector<Case>& cases);
 
-/// The same of another work than rounds.
+/// Make the document of a work other than rounds. Collective.
 Json make_document(mpi::Context& context, const Options& options, const WorkTraits& work,
                    const std::vector<Case>& cases);
 
-/// A document as a table for people.
+/// Format a document as a readable table.
 std::string to_text(const Json& document);
 
 }  // namespace barrio::bench

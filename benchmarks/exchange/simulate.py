@@ -2,8 +2,8 @@
 
     python3 benchmarks/exchange/simulate.py --ranks 64 256 1024 --platforms fat_tree torus
 
-A time is that of the simulated machine: latency and bandwidth of its links, 0.1 us for each poll, nothing for
-computing. Contents are checked as on a real one. Needs the benchmark in build/smpi (make check-smpi builds it).
+Times are those of the simulated machine: latency and bandwidth of its links, 0.1 us for each poll, nothing for
+computing. Contents are checked as on a real machine. Needs the benchmark in build/smpi (make check-smpi builds it).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 N_HOSTS = 1024
-# The simulator's own polling costs 100 us a call and more with each, which would be all that is measured.
+# By default a poll of the simulator costs at least 100 us, which would dominate all times.
 SETTINGS = [
     "smpi/host-speed:10Gf",
     "smpi/simulate-computation:no",
@@ -36,10 +36,12 @@ def parse() -> argparse.Namespace:
     platforms = sorted(path.stem for path in (HERE / "platforms").glob("*.xml"))
     parser.add_argument("--ranks", type=int, nargs="+", default=[64, 256, 1024])
     parser.add_argument("--platforms", nargs="+", choices=platforms, default=platforms)
-    parser.add_argument("--pattern", default="tile", help="as of the benchmark (default tile)")
+    parser.add_argument("--pattern", default="tile", help="as in the benchmark (default tile)")
     parser.add_argument("--iterations", type=int, default=64, help="messages to each neighbour")
-    parser.add_argument("--rounds", type=int, default=5, help="rounds in one go (default 5)")
-    parser.add_argument("--ranks-per-host", type=int, default=1, help="side by side (default 1)")
+    parser.add_argument("--rounds", type=int, default=5, help="consecutive rounds (default 5)")
+    parser.add_argument(
+        "--ranks-per-host", type=int, default=1, help="ranks on each host (default 1)"
+    )
     parser.add_argument(
         "--contenders",
         nargs="+",
@@ -49,19 +51,19 @@ def parse() -> argparse.Namespace:
         "--consensus-limit",
         type=int,
         default=256,
-        help="most ranks for consensus, whose polls the simulator takes one by one (default 256)",
+        help="max ranks for consensus, whose polls are slow to simulate (default 256)",
     )
     parser.add_argument(
         "--call-microseconds",
         type=float,
         default=0.0,
-        help="what a send and a receive cost the rank that calls them (default 0)",
+        help="cost of a send or receive for the calling rank (default 0)",
     )
     parser.add_argument(
         "--max-growth",
         type=float,
         metavar="X",
-        help="fail if a contender takes X times as long with the most ranks as with the fewest",
+        help="fail if a contender takes X times as long with most ranks as with fewest",
     )
     parser.add_argument("--json", type=Path, help="keep all documents in this file")
     parser.add_argument(
@@ -104,7 +106,7 @@ def run(options: argparse.Namespace, platform: str, n_ranks: int) -> dict[str, A
 
 
 def growths(documents: list[dict[str, Any]]) -> dict[str, float]:
-    """Return for each contender its time with the most ranks it ran with, in times of that with the fewest."""
+    """Return for each contender its time with most ranks over that with fewest."""
     times: dict[str, list[float]] = {}
     for document in documents:
         for row in document["cases"][0]["contenders"]:
@@ -113,7 +115,7 @@ def growths(documents: list[dict[str, Any]]) -> dict[str, float]:
 
 
 def table(platform: str, documents: list[dict[str, Any]]) -> str:
-    """Return one line a contender, a column for each number of ranks: microseconds, and the growth."""
+    """Return one line per contender, one column per rank count: microseconds, and the growth."""
     ranks = [document["ranks"] for document in documents]
     lines = [f"{platform:<18}" + "".join(f"{n:>12}" for n in ranks) + "    last / first"]
     for name, growth in growths(documents).items():

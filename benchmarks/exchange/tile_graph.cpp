@@ -16,12 +16,14 @@ int modulo(int a, int n) { return (a % n + n) % n; }
 }  // namespace
 
 TileGraph::TileGraph(int tile, std::vector<TileLink> links) : tile_(tile), links_(std::move(links)) {
-  if (tile < 1) throw Error(ErrorCode::usage, {.subject = "tile graph", .cause = "a tile has no ranks"});
+  if (tile < 1)
+    throw Error(ErrorCode::usage, {.subject = "tile graph", .cause = "needs at least 1 rank along a side of a tile"});
   for (const TileLink& link : links_)
     if (link.x < 0 || link.x >= tile || link.y < 0 || link.y >= tile)
-      throw Error(ErrorCode::usage, {.subject = "tile graph",
-                                     .cause = fmt::format("a link starts at ({}, {}), outside of a tile of side {}",
-                                                          link.x, link.y, tile)});
+      throw Error(ErrorCode::usage,
+                  {.subject = "tile graph",
+                   .cause = fmt::format("has a link that starts at ({}, {}), outside a tile of side {}", link.x, link.y,
+                                        tile)});
 }
 
 TileGraph TileGraph::semi_regular() {

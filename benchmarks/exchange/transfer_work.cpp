@@ -68,7 +68,7 @@ class BarrioTransfer : public RandomRows {
   exchange::TupleList<Rank, std::int32_t, std::uint64_t, std::uint64_t, std::uint64_t> list_;
 };
 
-/// What one would write: counts to all, then rows to all.
+/// Hand-written code: counts to all, then rows to all.
 class Alltoallv : public RandomRows {
  public:
   using RandomRows::RandomRows;
@@ -109,15 +109,13 @@ class Alltoallv : public RandomRows {
 WorkTraits transfer_work() {
   WorkTraits work{
       .name = "transfer",
-      .about = "rows of 32 bytes to the random ranks that they name",
+      .about = "rows of 32 bytes to random ranks",
       .unit = "rows on each rank",
       .numbers = {1'250, 62'500},
       .reference = "alltoallv",
       .workers = {
           {.name = "alltoallv", .about = "by hand: counts to all, rows to all", .make = make_worker<Alltoallv>},
-          {.name = "barrio",
-           .about = "transfer, its own choice",
-           .make = make_worker<BarrioTransfer<Route::automatic>>},
+          {.name = "barrio", .about = "transfer, automatic", .make = make_worker<BarrioTransfer<Route::automatic>>},
           {.name = "barrio-crystal",
            .about = "the same, by the router",
            .make = make_worker<BarrioTransfer<Route::crystal>>},

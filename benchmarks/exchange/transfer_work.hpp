@@ -8,12 +8,12 @@
 
 namespace barrio::bench {
 
-/// Rows for random ranks: what all that deliver them have in common.
+/// Base of all transfers: rows for random ranks.
 class RandomRows : public Worker {
  public:
-  /// As structures have it; 32 bytes.
+  /// A row as a structure; 32 bytes.
   struct Row {
-    Rank rank;  // where it goes, then where it comes from
+    Rank rank;  // the target, then the source
     std::int32_t number;
     std::uint64_t a, b, c;
   };
@@ -25,7 +25,7 @@ class RandomRows : public Worker {
   bool is_right(std::uint64_t salt) override;
 
  protected:
-  /// Give out the rows to send, one by one, and take those that have come.
+  /// Set the rows to send.
   virtual void set_rows(const std::vector<Row>& rows) = 0;
   virtual std::vector<Row> take_rows() = 0;
   mpi::Context& context_;

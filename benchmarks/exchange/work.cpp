@@ -39,7 +39,7 @@ Case compare_work(mpi::Context& context, const Options& options, const WorkTrait
     runner.worker = std::ranges::find(work.workers, name, &WorkerKind::name)->make(context);
     runner.worker->prepare(n);
   }
-  for (int repeat = 0; repeat <= options.n_repeats; ++repeat) {  // the first one warms up
+  for (int repeat = 0; repeat <= options.n_repeats; ++repeat) {  // the first one is a warm-up
     const std::uint64_t salt = mix64(static_cast<std::uint64_t>(repeat)) % 4096;
     for (WorkRunner& runner : runners) {
       runner.worker->fill(salt);
@@ -52,7 +52,7 @@ Case compare_work(mpi::Context& context, const Options& options, const WorkTrait
       }
       agree_after(context, [&] {
         if (!runner.worker->is_right(salt))
-          throw Error(ErrorCode::differs, {.subject = runner.row.name, .cause = "brought something wrong"});
+          throw Error(ErrorCode::differs, {.subject = runner.row.name, .cause = "delivered wrong contents"});
       });
     }
   }

@@ -23,7 +23,7 @@ constexpr int ghosts = 2;
 constexpr std::int64_t n_variables = 5;
 constexpr std::array<std::int64_t, 3> n_along{4, 4, 8};  // boxes
 
-/// All boxes, layer by layer, and whose they are: consecutive runs.
+/// All boxes, layer by layer; ranks own consecutive runs of them.
 struct AllBoxes {
   std::vector<Box> boxes;
   std::vector<Rank> ranks;
@@ -39,7 +39,7 @@ struct AllBoxes {
   }
 };
 
-/// What a careful programmer writes for this one pattern: lists of boxes that meet, persistent requests, a buffer a
+/// Careful hand-written code for this one pattern: lists of adjacent boxes, persistent requests, one buffer per
 /// neighbour.
 class ByHand {
  public:
@@ -120,7 +120,7 @@ class ByHand {
   }
 
  private:
-  /// Some cells of a box's array.
+  /// A range of cells of a box's array.
   struct Part {
     double* first;
     std::array<std::int64_t, 3> n;
@@ -159,7 +159,7 @@ class ByHand {
   std::vector<MPI_Request> requests_;
 };
 
-/// Own cells get what tells them apart, ghosts what none has.
+/// Fill own cells with distinct values, ghosts with another value.
 void fill(const std::vector<Box>& boxes, std::vector<std::vector<double>>& values) {
   for (std::size_t b = 0; b < boxes.size(); ++b) {
     const Box array = boxes[b].grown(ghosts);
@@ -202,7 +202,7 @@ BoxesFigures measure_boxes(mpi::Context& context, const MeshOptions& options) {
   const bool is_same = values == by_hand;
   if (mpi::min(context, is_same ? 1 : 0) == 0)
     throw AgreedError(ErrorCode::differs, {.subject = "bench mesh, boxes",
-                                           .cause = "ghosts by BoxHalo are not those by hand",
+                                           .cause = "ghosts of BoxHalo differ from those of the hand-written code",
                                            .remedy = "this is a bug in barrio"});
   figures.halo_seconds = figures.persistent_seconds = 1e9;
   constexpr int n_rounds = 20;

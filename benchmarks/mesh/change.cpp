@@ -27,7 +27,7 @@ class Changes {
     checksum_of_field_ = mesh.checksum(*mesh.fields().back());
   }
 
-  /// Time one change, and take the shortest. The mesh and the field have to be what they were.
+  /// Time one change, and keep the min. The mesh and the field must be unchanged.
   template <class Change>
   void time(double& shortest, Change&& change) {
     mpi::barrier(context_);
@@ -36,11 +36,11 @@ class Changes {
     const double seconds = mpi::max(context_, MPI_Wtime() - begin);
     shortest = shortest == 0.0 ? seconds : std::min(shortest, seconds);
     if (mesh_.checksum() == checksum_ && mesh_.checksum(*mesh_.fields().back()) == checksum_of_field_) return;
-    refuse_together(ErrorCode::internal, "bench mesh", "a mesh that changed is another one",
+    refuse_together(ErrorCode::internal, "bench mesh", "made a different mesh by a change",
                     "this is a bug in barrio, please report it");
   }
 
-  /// @return bytes by which the memory of all ranks grew at most while something ran
+  /// Run a change. @return peak growth of memory over all ranks, in bytes
   template <class Change>
   double peak_of(Change&& change) {
     ::malloc_trim(0);
@@ -50,7 +50,7 @@ class Changes {
     return mpi::sum(context_, static_cast<double>(peak_resident_bytes()) - before);
   }
 
-  /// Move own cells from one on to the next rank. @return how many moved, on all ranks
+  /// Move own cells from `first` on to the next rank. @return number of cells moved, over all ranks
   std::int64_t move(std::size_t first) {
     const Rank next = (context_.rank() + 1) % context_.size();
     std::vector<Rank> to(mesh_.n_owned(mesh_.cell_dim()), context_.rank());
@@ -74,7 +74,7 @@ ChangeFigures measure_change(mpi::Context& context, const MeshOptions& options, 
   figures.memory_bytes = mpi::sum(context, static_cast<std::int64_t>(mesh.memory_bytes()));
   const auto adopt_again = [&] { mesh = mesh::adopt(context, std::move(mesh).release()); };
   figures.adopt_peak_bytes = changes.peak_of(adopt_again);
-  // The order in which changes come matters: cells that have moved are stored in more pieces.
+  // The order of changes matters: moved cells are stored in more pieces.
   for (int repeat = 0; repeat < options.n_repeats; ++repeat) {
     changes.time(figures.adopt_seconds, adopt_again);
     changes.time(figures.idle_seconds, [&] { changes.move(changes.n_owned()); });
@@ -82,7 +82,7 @@ ChangeFigures measure_change(mpi::Context& context, const MeshOptions& options, 
   for (int repeat = 0; repeat < options.n_repeats; ++repeat)
     changes.time(figures.few_seconds,
                  [&] { figures.n_few = changes.move(changes.n_owned() - changes.n_owned() / 100); });
-  // Cells at the end of the owned ones lie at the border of the rank.
+  // The last owned cells are at the border of the rank.
   const auto move_half = [&] { figures.n_half = changes.move(changes.n_owned() / 2); };
   figures.half_peak_bytes = changes.peak_of(move_half);
   for (int repeat = 0; repeat < options.n_repeats; ++repeat) changes.time(figures.half_seconds, move_half);

@@ -1,5 +1,5 @@
-// PETSc's DMPlex: the same parts of the same file, made a mesh by global ids of vertices, then an overlap of cells that
-// share a vertex. Lange et al. 2016, "Efficient mesh management in Firedrake using PETSc DMPlex".
+// PETSc's DMPlex: builds a mesh from the same parts of the same file by global ids of vertices, then an overlap of
+// cells that share a vertex. Lange et al. 2016, "Efficient mesh management in Firedrake using PETSc DMPlex".
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,14 +9,14 @@
 #include "barrio/mpi/collectives.hpp"
 #include "benchmarks/mesh/peers.hpp"
 #include "benchmarks/petsc.hpp"
-// After all that calls MPI: PETSc makes macros of MPI's names.
+// Included last: PETSc defines macros with MPI's names.
 #include <petscdmplex.h>
 #include <petscsf.h>
 
 namespace barrio::bench {
 namespace {
 
-/// Own an object of PETSc.
+/// Owns an object of PETSc.
 template <class T, auto destroy>
 class Owned {
  public:
@@ -25,14 +25,14 @@ class Owned {
   Owned& operator=(const Owned&) = delete;
   ~Owned() { destroy(&object_); }
   [[nodiscard]] T get() const noexcept { return object_; }
-  /// Where a call puts a new one.
+  /// Return the output pointer for a call that makes an object.
   T* out() noexcept { return &object_; }
 
  private:
   T object_ = nullptr;
 };
 
-/// Points of a mesh that lie at a height, or at a depth: first .. end - 1.
+/// Points of a mesh at a height, or at a depth: first .. end - 1.
 struct Stratum {
   PetscInt first = 0;
   PetscInt end = 0;
@@ -59,23 +59,23 @@ class DmPlex : public Peer {
         coordinates = files::read_reals(file.get(), "/tstt/nodes/coordinates", task.vertices);
       });
     }
-    // Its ids are of 32 bits, and its cells are the other way round.
+    // PETSc has 32-bit ids, and the opposite orientation of cells.
     std::vector<PetscInt> cells;
     cells.reserve(nodes.size());
     for (const GlobalId node : nodes) cells.push_back(static_cast<PetscInt>(value(node)));
     const DMPolytopeType type = task.file.is_tets ? DM_POLYTOPE_TETRAHEDRON : DM_POLYTOPE_HEXAHEDRON;
-    const auto width = static_cast<std::size_t>(task.nodes_per_cell());
-    for (std::size_t i = 0; i < cells.size(); i += width)
+    const auto n_nodes = static_cast<std::size_t>(task.nodes_per_cell());
+    for (std::size_t i = 0; i < cells.size(); i += n_nodes)
       check_petsc(DMPlexInvertCell(type, &cells[i]), "DMPlexInvertCell");
     laps.lap("read");
     check_petsc(
         DMPlexCreateFromCellListParallelPetsc(
             comm_, 3, static_cast<PetscInt>(task.cells.count), static_cast<PetscInt>(task.vertices.count),
-            static_cast<PetscInt>(task.file.n_vertices), static_cast<PetscInt>(width),
+            static_cast<PetscInt>(task.file.n_vertices), static_cast<PetscInt>(n_nodes),
             has_sides_ ? PETSC_TRUE : PETSC_FALSE, cells.data(), 3, coordinates.data(), nullptr, nullptr, mesh_.out()),
         "DMPlexCreateFromCellListParallelPetsc");
     laps.lap("build");
-    // Cells whose closures meet: those that share a vertex.
+    // Adjacent are cells that share a vertex.
     check_petsc(DMSetBasicAdjacency(mesh_.get(), PETSC_FALSE, PETSC_TRUE), "DMSetBasicAdjacency");
     if (task.ghost_layers > 0)
       check_petsc(DMPlexDistributeOverlap(mesh_.get(), task.ghost_layers, moves_.out(), ghosted_.out()),
@@ -117,7 +117,7 @@ class DmPlex : public Peer {
     check_petsc(DMSetLocalSection(dm, section_.get()), "DMSetLocalSection");
     check_petsc(DMCreateGlobalVector(dm, global_.out()), "DMCreateGlobalVector");
     check_petsc(DMCreateLocalVector(dm, local_.out()), "DMCreateLocalVector");
-    // Only owned values go to the global vector; what comes back to the ghosts is their owners'.
+    // Only owned values go to the global vector; ghosts receive their owners' values.
     with_local([&](PetscScalar* values) { std::ranges::copy(rows_, values); });
     check_petsc(DMLocalToGlobal(dm, local_.get(), INSERT_VALUES, global_.get()), "DMLocalToGlobal");
     check_petsc(VecSet(local_.get(), -1.0), "VecSet");
@@ -131,16 +131,16 @@ class DmPlex : public Peer {
         [&](const PetscScalar* values) { is_right = std::ranges::equal(std::span(values, rows_.size()), rows_); });
     agree_after(context, [&] {
       if (!is_right)
-        throw Error(ErrorCode::differs, {.subject = "peer 'dmplex'", .cause = "an exchanged value is not its owner's"});
+        throw Error(ErrorCode::differs, {.subject = "peer 'dmplex'", .cause = "received a wrong value in an exchange"});
     });
     return exchange;
   }
 
  private:
-  /// With one rank there is no overlap, and no second mesh.
+  /// Return the mesh with overlap. On one rank there is no overlap, and no second mesh.
   [[nodiscard]] DM ghosted() const { return ghosted_.get() != nullptr ? ghosted_.get() : mesh_.get(); }
 
-  /// Find the rows of cells with ghosts by the way that the cells went.
+  /// Find the rows of cells, ghosts included, from the migration of cells.
   void find_rows(const PeerTask& task) {
     const Stratum cells = cells_of(mesh_.get());
     PetscInt first = 0;
@@ -162,7 +162,7 @@ class DmPlex : public Peer {
   }
 
   struct Leaves {
-    std::vector<PetscInt> points;  ///< that another rank owns
+    std::vector<PetscInt> points;  ///< owned by another rank
     PetscSF forest = nullptr;
   };
   [[nodiscard]] Leaves leaves() const {
@@ -187,7 +187,7 @@ class DmPlex : public Peer {
              return point >= found.first && point < found.end;
            });
   }
-  /// Owned vertices that other ranks have too.
+  /// Count the owned vertices that other ranks have too.
   [[nodiscard]] std::int64_t n_shared_vertices() const {
     const PetscInt* degrees = nullptr;
     const PetscSF forest = leaves().forest;
@@ -217,7 +217,7 @@ class DmPlex : public Peer {
   Owned<PetscSection, PetscSectionDestroy> section_;
   Owned<Vec, VecDestroy> global_;
   Owned<Vec, VecDestroy> local_;
-  std::vector<PetscInt> rows_;  ///< of all cells here, ghosts included
+  std::vector<PetscInt> rows_;  ///< of all local cells, ghosts included
 };
 
 }  // namespace

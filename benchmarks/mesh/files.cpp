@@ -15,8 +15,8 @@
 namespace barrio::bench {
 namespace {
 
-/// A permutation of 0 .. n - 1 that each rank can compute for itself: four Feistel rounds over the next even power of
-/// two, walked until the result is below n.
+/// A permutation of 0 .. n - 1 that each rank can compute alone: four Feistel rounds over the next even power of two,
+/// repeated until the result is below n.
 class Shuffle {
  public:
   Shuffle(std::int64_t n, std::uint64_t seed) : n_(n), seed_(seed) {
@@ -44,7 +44,7 @@ class Shuffle {
   unsigned half_ = 1;
 };
 
-/// Number elements and vertices at random; parts follow. Listed sides and sets stay, with vertices renumbered.
+/// Renumber elements and vertices at random, with their parts. Listed sides and sets keep their order.
 mesh::MeshTables shuffled(mpi::Context& context, mesh::MeshTables tables) {
   const Shuffle new_vertex(tables.vertices.n_rows, 1);
   struct Vertex {
@@ -89,7 +89,7 @@ mesh::MeshTables shuffled(mpi::Context& context, mesh::MeshTables tables) {
   return tables;
 }
 
-/// A power of two as three factors, the first the largest.
+/// Factor a power of two into three factors, the largest first.
 std::array<int, 3> factors(int n) {
   std::array<int, 3> all{1, 1, 1};
   for (std::size_t k = 0; n > 1; n /= 2, k = (k + 1) % 3) all[k] *= 2;

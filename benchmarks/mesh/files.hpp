@@ -7,7 +7,7 @@
 
 namespace barrio::bench {
 
-/// What is known of a mesh beforehand, in closed form.
+/// Expected counts of a mesh, in closed form.
 struct MeshFile {
   std::string name;
   std::string path;
@@ -20,7 +20,7 @@ struct MeshFile {
   std::int64_t n_bytes = 0;
 };
 
-/// Make the file of a mesh unless it is there. Collective. The same on any rank count.
+/// Make the file of a mesh unless it exists. Collective. The file does not depend on the rank count.
 MeshFile provide_mesh(mpi::Context& context, const MeshOptions& options, const std::string& name);
 
 }  // namespace barrio::bench

@@ -33,7 +33,7 @@ JoinFigures measure_join(mpi::Context& context, const MeshOptions& options) {
     figures.n_vertices = joined.report.n_vertices;
     if (figures.n_vertices != expected || joined.tables.n_global(mesh::Dim::volume) != figures.n_cells) {
       throw AgreedError(ErrorCode::internal, {.subject = "bench mesh",
-                                              .cause = fmt::format("{} vertices after joining, expected are {}",
+                                              .cause = fmt::format("made {} vertices by joining, but must make {}",
                                                                    figures.n_vertices, expected),
                                               .remedy = "this is a bug in barrio"});
     }

@@ -28,7 +28,7 @@ Phases seconds_by_region(const Trace& trace) {
   return all;
 }
 
-/// Resident bytes without those that are free for the next allocation.
+/// Return the resident bytes, without free memory of the allocator.
 std::uint64_t held_bytes() {
   ::malloc_trim(0);
   return resident_bytes();
@@ -48,7 +48,7 @@ void check_counts(mpi::Context& context, const MeshFile& file, const mesh::Mesh&
   });
 }
 
-/// Shortest time of an exchange, the mean of a batch.
+/// Return the min time of an exchange, as the mean of a batch.
 template <class Exchange>
 double shortest(mpi::Context& context, Exchange&& exchange) {
   constexpr int n_batches = 20;
@@ -63,7 +63,7 @@ double shortest(mpi::Context& context, Exchange&& exchange) {
   return best;
 }
 
-/// Time an exchange of one double. Contents are checked.
+/// Time an exchange of one double, and check its contents.
 double time_exchange(mpi::Context& context, mesh::Mesh& mesh, mesh::Dim dim) {
   auto field = mesh.add_field<double>("bench", dim);
   const std::vector<GlobalId>& ids =
@@ -73,12 +73,12 @@ double time_exchange(mpi::Context& context, mesh::Mesh& mesh, mesh::Dim dim) {
   halo.exchange();
   agree_after(context, [&] {
     for (std::size_t i = 0; i < ids.size(); ++i)
-      if (field.values()[i] != static_cast<double>(value(ids[i]))) wrong("an exchanged value is not its owner's");
+      if (field.values()[i] != static_cast<double>(value(ids[i]))) wrong("received a wrong value in an exchange");
   });
   return shortest(context, [&] { halo.exchange(); });
 }
 
-/// All faces and edges; their numbers obey Euler's formula for a ball: V - E + F - C = 1.
+/// Time all faces and edges. Their numbers must obey Euler's formula for a ball: V - E + F - C = 1.
 void time_all_sides(mpi::Context& context, const MeshOptions& options, const mesh::Mesh& mesh, LoadFigures& figures) {
   figures.all_sides_seconds = 1e9;
   for (int repeat = 0; repeat < options.n_repeats; ++repeat) {
@@ -96,7 +96,7 @@ void time_all_sides(mpi::Context& context, const MeshOptions& options, const mes
   });
 }
 
-/// What the peers are to load: the rows that this rank's parts are.
+/// Make the task of the peers: the rows of this rank's parts.
 PeerTask make_task(mpi::Context& context, const MeshOptions& options, const MeshFile& file, const mesh::Mesh& mesh) {
   const std::span<const GlobalId> owned = std::span(mesh.cells().global_ids).first(mesh.n_owned(mesh::Dim::volume));
   const Slabs vertices{file.n_vertices, context.size()};
@@ -129,7 +129,7 @@ PeerFigures load_by_peer(mpi::Context& context, const PeerTask& task, const Peer
   return figures;
 }
 
-/// All repetitions of the peers, each between two of barrio's own.
+/// Repetitions of the peers, each between two of barrio's.
 class PeerRuns {
  public:
   explicit PeerRuns(const MeshOptions& options) : options_(options) {
@@ -172,7 +172,7 @@ void check_peers(const LoadFigures& figures) {
     check(peer.counts.n_shared_vertices, figures.n_shared_vertices, "shared vertices");
     check(peer.counts.n_ghosts, figures.n_ghosts, "ghosts");
     check(peer.counts.ghost_hash, figures.ghost_hash, "is the hash of its ghosts");
-    if (figures.n_faces == 0) continue;  // only loaded
+    if (figures.n_faces == 0) continue;  // with --load-only
     check(peer.counts.n_faces, figures.n_faces, "faces");
     check(peer.counts.n_edges, figures.n_edges, "edges");
   }

@@ -1,6 +1,6 @@
-// Read a mesh file, resolve what ranks share, add ghosts, exchange a field: what a solver does before its first step.
-// Counts are compared with the closed form, exchanged values with their owners', the mesh is validated. Other programs
-// load the same files in the same repetitions, and must find the same ghosts.
+// Read a mesh file, resolve shared entities, add ghosts, exchange a field: the start of a solver. Counts are compared
+// with the closed form, exchanged values with their owners', and the mesh is validated. Other programs load the same
+// files in the same repetitions, and must find the same ghosts.
 //
 //   barrio --ranks 2 bench mesh --folder /tmp
 //   barrio --ranks 2 bench mesh --meshes tets hexes --millions 4 --peers none

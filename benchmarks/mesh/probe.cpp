@@ -1,5 +1,5 @@
-// The least that any reader must do: read slabs, make ids local, find out who shares a vertex. No coordinates go to
-// those who use them, no ghosts, no sets, no sides: a bound, not a mesh.
+// The minimum work of any reader: read slabs, make ids local, find the sharers of vertices. No coordinates are sent to
+// their users, and there are no ghosts, sets or sides: this is a bound, not a mesh.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 namespace barrio::bench {
 namespace {
 
-/// A set of ids that lie close together, as bits; places in it ascend with ids.
+/// A set of ids in a narrow range, as bits; positions in it ascend with ids.
 class IdBits {
  public:
   explicit IdBits(std::span<const GlobalId> ids) {
@@ -32,7 +32,7 @@ class IdBits {
     }
     n_ = n;
   }
-  /// @pre the id is in the set
+  /// Return the position of an id. @pre the id is in the set
   [[nodiscard]] LocalId place(GlobalId id) const noexcept {
     const std::size_t word = word_of(id);
     return LocalId{before_[word] + std::popcount(words_[word] & (bit_of(id) - 1))};
@@ -59,14 +59,14 @@ class IdBits {
   std::vector<std::int32_t> before_;
 };
 
-/// A vertex that a rank uses, and its place there.
+/// A vertex that a rank uses, and its position there.
 struct Use {
   std::int64_t id;
   Rank user;
   LocalId at;
 };
 
-/// Told to a user of a vertex: another one, and the place there.
+/// Message to a user of a vertex: another user, and the position there.
 struct Sharer {
   LocalId at;
   Rank other;
@@ -103,7 +103,7 @@ class Probe : public Peer {
   }
 
  private:
-  /// Each vertex has a home, whom all its users tell of it, and which tells each of them of the others.
+  /// Find sharers: all users of a vertex send it to its home, which sends each of them the others.
   void share(mpi::Context& context, const PeerTask& task) {
     const Slabs homes{task.file.n_vertices, context.size()};
     const std::int64_t first = homes.first(context.rank());
@@ -147,7 +147,7 @@ class Probe : public Peer {
     sharers_ = exchange::route(context, exchange::pack_by_rank<Sharer>(to, answers)).items;
   }
 
-  /// Ids come back from places, and coordinates are those of the unit cube.
+  /// Check that ids can be recovered from positions, and that coordinates are those of the unit cube.
   void check_contents(mpi::Context& context, const PeerTask& task) const {
     const double sum = mpi::sum(context, std::accumulate(coordinates_.begin(), coordinates_.end(), 0.0));
     std::vector<std::int64_t> again;
@@ -162,11 +162,11 @@ class Probe : public Peer {
       const double wanted = 1.5 * static_cast<double>(task.file.n_vertices);
       bool is_sound = std::abs(sum - wanted) < 1e-9 * wanted && again.size() == nodes_.size();
       for (std::size_t i = 0; is_sound && i < again.size(); ++i) is_sound = ids_[index(nodes_[i])] == again[i];
-      if (!is_sound) throw Error(ErrorCode::differs, {.subject = "peer 'probe'", .cause = "read something else"});
+      if (!is_sound) throw Error(ErrorCode::differs, {.subject = "peer 'probe'", .cause = "read wrong contents"});
     });
   }
 
-  /// The vertex at the place that a sharer is said to have for it is the same vertex.
+  /// Check that the position of a sharer refers to the same vertex.
   void check_sharers(mpi::Context& context) const {
     std::vector<Rank> to;
     std::vector<Use> claims;
@@ -193,7 +193,7 @@ class Probe : public Peer {
 
 std::vector<PeerKind> probe_kinds() {
   return {{.name = "probe",
-           .about = "the least that is possible: slabs read, ids made local, vertices with their sharers; no ghosts",
+           .about = "the minimum: read slabs, make ids local, find sharers of vertices; no ghosts",
            .make = [] { return std::make_unique<Probe>(); }}};
 }
 

@@ -19,7 +19,7 @@ const LoadFigures* find(const std::vector<LoadFigures>& all, const std::string& 
   return nullptr;
 }
 
-/// What barrio takes for what a peer has made.
+/// Return barrio's time for the work that a peer did.
 double seconds_of_barrio(const LoadFigures& load, const PeerFigures& peer) {
   return load.load_seconds + (peer.has_sides ? load.all_sides_seconds : 0.0);
 }
@@ -65,7 +65,7 @@ void add_goals_of_change(const ChangeFigures& change, Goals& goals, int n_ranks)
             1.4);
 }
 
-/// Goals are stated for 2 ranks on 2 cores; those in seconds for meshes of a million.
+/// Make the goals. They are for 2 ranks on 2 cores; those in seconds for meshes of a million elements.
 Json goals_of(mpi::Context& context, const MeshOptions& options, const MeshFigures& figures) {
   const std::vector<LoadFigures>& all = figures.loads;
   Goals goals;
@@ -86,7 +86,7 @@ Json goals_of(mpi::Context& context, const MeshOptions& options, const MeshFigur
       goals.add(name + ".adopt", load.change->adopt_seconds / load.load_seconds, "of load", 0.5);
     if (load.change && name == "tets") add_goals_of_change(*load.change, goals, context.size());
     for (const PeerFigures& peer : load.peers) {
-      // The probe makes less than a mesh; the others make the same, or more than is needed.
+      // The probe does less work than a mesh needs; the others do the same or more.
       const double over = peer.seconds / seconds_of_barrio(load, peer);
       const double goal = peer.name == "probe" ? 0.25 : 5.0;
       if (name == "tets" || name == "hexes") goals.add(fmt::format("{}.{}", name, peer.name), over, "x", goal, true);
@@ -215,7 +215,7 @@ std::string to_text(const Json& document) {
                         one["elements_per_second_per_rank"].get<double>() / 1e6);
     for (const auto& [name, seconds] : one["phases"].items())
       if (seconds.get<double>() > 0.0005) text += fmt::format(" {} {:.4f}", name, seconds.get<double>());
-    text += fmt::format("\n  {:.1f} B/element (resident {:.0f}, at most {:.0f} while it loads)\n",
+    text += fmt::format("\n  {:.1f} B/element (resident {:.0f}, peak {:.0f} while loading)\n",
                         one["bytes_per_element"].get<double>(), one["resident_bytes_per_element"].get<double>(),
                         one["peak_bytes_per_element"].get<double>());
     if (one.contains("faces")) {
@@ -227,7 +227,7 @@ std::string to_text(const Json& document) {
     if (one.contains("change")) {
       const Json& change = one["change"];
       text += fmt::format(
-          "  apart and together {:.4f} s (+{:.0f} B/element); migrate: nothing {:.4f} s, {} cells {:.4f} s, {} cells "
+          "  release and adopt {:.4f} s (+{:.0f} B/element); migrate: nothing {:.4f} s, {} cells {:.4f} s, {} cells "
           "{:.4f} s (+{:.0f} B/element)\n",
           change["adopt_seconds"].get<double>(), change["adopt_peak_bytes_per_element"].get<double>(),
           change["move_none_seconds"].get<double>(), change["moved_few"].get<std::int64_t>(),

@@ -12,7 +12,7 @@
 
 namespace barrio::bench {
 
-/// All that a run has measured.
+/// All measurements of a run.
 struct MeshFigures {
   std::vector<LoadFigures> loads;
   std::optional<JoinFigures> join;
@@ -20,10 +20,10 @@ struct MeshFigures {
   std::optional<BoxesFigures> boxes;
 };
 
-/// The document of a run: figures, and what was aimed at. Collective.
+/// Make the document of a run: figures and goals. Collective.
 Json make_document(mpi::Context& context, const MeshOptions& options, const MeshFigures& figures);
 
-/// A document as tables for people.
+/// Format a document as readable tables.
 std::string to_text(const Json& document);
 
 }  // namespace barrio::bench

@@ -1,6 +1,5 @@
-// What it costs a rank to resolve a mesh, to add ghosts and to give cells away, when ranks grow and each keeps a cube
-// of as many cells: messages, bytes and memory, counted. Builds for the simulator too, so for more ranks than a machine
-// has cores.
+// Weak scaling of resolving a mesh, adding ghosts and migrating cells, with a cube of as many cells on each rank:
+// counts of messages, bytes and memory. Builds for the simulator too, and so runs on more ranks than cores.
 //
 //   barrio --ranks 8 exec build/release/bin/barrio-bench-mesh-scale --cells 6
 //   python3 benchmarks/mesh/simulate.py --ranks 64 256
@@ -23,12 +22,12 @@ namespace {
 
 using namespace barrio;
 
-/// What one rank has done since a moment before.
+/// Counts of one rank's communication and memory since its construction.
 class Meter {
  public:
   explicit Meter(Context& context) : context_(context), begin_(context.counters()), seconds_(MPI_Wtime()) {}
 
-  /// The most that any rank has done. Collective; is not counted itself.
+  /// Return the max over ranks. Collective; not counted itself.
   [[nodiscard]] Json read() const {
     const mpi::Counters end = context_.counters();
     const double seconds = MPI_Wtime() - seconds_;
@@ -47,7 +46,7 @@ class Meter {
   double seconds_;
 };
 
-/// Three factors that are as near to each other as can be.
+/// Return three factors as close to each other as possible.
 std::array<int, 3> grid_of(int n_ranks) {
   std::array<int, 3> best{n_ranks, 1, 1};
   for (int a = 1; a <= n_ranks; ++a) {
@@ -85,7 +84,7 @@ void run(Context& context, std::int64_t n, bool tets, int n_layers) {
   document["memory_bytes"] = mpi::max(context, static_cast<std::int64_t>(mesh.memory_bytes()));
   document["checksum"] = fmt::format("{:016x}", checksum);
 
-  // A tenth of a rank's cells go to its first neighbour.
+  // A tenth of a rank's cells move to its first neighbour.
   std::vector<Rank> to(mesh.n_owned(mesh::Dim::volume), context.rank());
   if (!mesh.neighbours().empty()) std::fill_n(to.begin(), to.size() / 10, mesh.neighbours().front());
   mpi::barrier(context);
@@ -94,7 +93,7 @@ void run(Context& context, std::int64_t n, bool tets, int n_layers) {
   document["migrate"] = of_migration.read();
   mesh.validate();
   if (mesh.checksum() != checksum) {
-    throw AgreedError(ErrorCode::internal, {.subject = "the mesh", .cause = "is another one after cells have moved"});
+    throw AgreedError(ErrorCode::internal, {.subject = "the mesh", .cause = "changed when cells migrated"});
   }
   if (context.is_root()) std::fputs((document.dump() + "\n").c_str(), stdout);
 }
@@ -104,7 +103,7 @@ void run(Context& context, std::int64_t n, bool tets, int n_layers) {
 int main(int argc, char** argv) {
   return barrio::run(argc, argv, [&](Context& context) {
     CLI::App app{
-        "Cost per rank of resolving a mesh, adding ghosts and giving cells away, each rank with a cube of as many "
+        "Cost per rank of resolving a mesh, adding ghosts and migrating cells, each rank with a cube of as many "
         "cells"};
     std::int64_t n = 6;
     bool tets = false;

@@ -1,10 +1,10 @@
-"""Count what a rank sends to build a mesh and to give cells away, on simulated clusters (SimGrid SMPI).
+"""Count the messages per rank of building a mesh and migrating cells, on simulated clusters (SimGrid SMPI).
 
     python3 benchmarks/mesh/simulate.py --ranks 64 256
 
-Every rank has a cube of as many cells, so what it sends should not depend on how many ranks there are. Times are those
-of the simulated machine: latency and bandwidth of its links, nothing for computing. The mesh is validated as on a
-real one. Needs the benchmark in build/smpi (make check-smpi builds it).
+Every rank has a cube of as many cells, so its messages should not depend on the number of ranks. Times are those of the
+simulated machine: latency and bandwidth of its links, nothing for computing. The mesh is validated as on a real one.
+Needs the benchmark in build/smpi (make check-smpi builds it).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 PLATFORMS = HERE.parent / "exchange" / "platforms"
-# The simulator's own polling costs 100 us a call and more with each, which would be all that is measured.
+# By default a poll of the simulator costs at least 100 us, which would dominate all times.
 SETTINGS = [
     "smpi/host-speed:10Gf",
     "smpi/simulate-computation:no",
@@ -37,12 +37,12 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--platform", default="fat_tree", help="fat_tree (default) or torus")
     parser.add_argument("--cells", type=int, default=6, help="hexes along a rank's cube")
     parser.add_argument("--ghosts", type=int, default=1, help="layers")
-    parser.add_argument("--tets", action="store_true", help="six tets to each hex")
+    parser.add_argument("--tets", action="store_true", help="cut each hex into six tets")
     parser.add_argument(
         "--max-growth",
         type=float,
         metavar="X",
-        help="fail if a rank sends X times as many bytes or messages with the most ranks as with the fewest",
+        help="fail if a rank sends X times as many bytes or messages with most ranks as with fewest",
     )
     parser.add_argument("--json", type=Path, help="keep all documents in this file")
     parser.add_argument(
@@ -94,7 +94,7 @@ def main() -> None:
         "memory, KiB": [d["memory_bytes"] / 1024 for d in documents],
     }
     print(
-        f"{'most of any rank':<18}" + "".join(f"{n:>10}" for n in options.ranks) + "   last / first"
+        f"{'max over ranks':<18}" + "".join(f"{n:>10}" for n in options.ranks) + "   last / first"
     )
     growth = {}
     for name, values in rows.items():

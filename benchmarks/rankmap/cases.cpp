@@ -54,7 +54,7 @@ std::vector<Case> all_cases() {
                  .tree = {},
                  .seconds = both});
 
-  // Figure 4: the numbering that Zoltan gives depends on who gave it the points.
+  // Figure 4: Zoltan's numbering depends on the input distribution.
   for (const Cut cut : {Cut::zoltan_serial, Cut::zoltan_distributed})
     for (const int n : {64, 256}) all.push_back(on_nodes("zoltan", Shape::wing, cut, n, 8, {quick}));
 

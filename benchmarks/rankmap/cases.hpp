@@ -12,7 +12,7 @@
 
 namespace barrio::bench {
 
-/// What the parts of a case are parts of.
+/// The mesh of a case.
 enum class Shape { wing, box, scrambled };
 
 /// A mesh in parts, and a machine.
@@ -22,16 +22,16 @@ struct Case {
   Cut cut = Cut::scattered;
   int n_parts = 0;
   std::string machine;
-  std::optional<EvenTree> tree;  ///< the machine for peers; they know no tori
-  std::vector<double> seconds;   ///< barrio's time to search, in runs of their own
+  std::optional<EvenTree> tree;  ///< the machine for peers, which do not support tori
+  std::vector<double> seconds;   ///< time limits of barrio's search, a run for each
 
   [[nodiscard]] std::string name() const;
 };
 
-/// All cases of these parts.
+/// Return all cases of these parts.
 std::vector<Case> cases_of(const std::vector<std::string>& parts);
 
-/// Make their traffic; meshes are made once, and kept.
+/// Makes the traffic of cases; meshes are made once and kept.
 class Workshop {
  public:
   rankmap::TrafficMatrix make(mpi::Context& context, const Case& one);

@@ -37,7 +37,7 @@ class Nearest {
   std::array<std::pair<double, std::int32_t>, n_nearest> found_;
 };
 
-/// Points sorted so that each range is halved by a plane, down to ranges of a few.
+/// Points sorted so that planes halve each range, down to a few points.
 class HalvedPoints {
  public:
   explicit HalvedPoints(std::span<const double> coordinates) : points_(coordinates.size() / 3) {
@@ -52,7 +52,7 @@ class HalvedPoints {
   [[nodiscard]] std::size_t n() const { return points_.size(); }
   [[nodiscard]] std::int32_t id(std::size_t i) const { return points_[i].id; }
 
-  /// The nearest points of the i-th, itself left out.
+  /// Return the nearest points of point i, without i itself.
   [[nodiscard]] Nearest nearest_of(std::size_t i) const {
     Nearest nearest;
     search(0, points_.size(), points_[i], nearest);
@@ -107,10 +107,10 @@ class HalvedPoints {
   }
 
   std::vector<Entry> points_;
-  std::vector<std::pair<std::size_t, double>> planes_;  // by the middle of the range that is halved: axis and place
+  std::vector<std::pair<std::size_t, double>> planes_;  // by the middle of the halved range: axis and position
 };
 
-/// A number in [0, 1), the same everywhere.
+/// Return a pseudo-random number in [0, 1), the same on all machines.
 double random_of(std::uint64_t index) { return static_cast<double>(mix64(index + 1) >> 11U) * 0x1p-53; }
 
 }  // namespace
@@ -137,7 +137,7 @@ PointGrid plate_cloud(int n_points) {
 
 PointGrid connect_nearest(std::vector<double> coordinates) {
   const HalvedPoints points(coordinates);
-  std::vector<std::pair<std::int32_t, std::int32_t>> pairs;  // both ways
+  std::vector<std::pair<std::int32_t, std::int32_t>> pairs;  // in both directions
   pairs.reserve(2 * n_nearest * points.n());
   for (std::size_t i = 0; i < points.n(); ++i) {
     const Nearest nearest = points.nearest_of(i);

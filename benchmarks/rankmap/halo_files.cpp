@@ -19,7 +19,7 @@ using Words = std::vector<std::int32_t>;
 Words read_words(const std::string& path) {
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   if (!file)
-    throw Error(ErrorCode::failed, {.subject = path, .cause = "cannot be opened", .remedy = "make it by 'plan'"});
+    throw Error(ErrorCode::failed, {.subject = path, .cause = "cannot be opened", .remedy = "make it with 'plan'"});
   Words words(static_cast<std::size_t>(file.tellg()) / sizeof(std::int32_t));
   file.seekg(0);
   file.read(reinterpret_cast<char*>(words.data()), static_cast<std::streamsize>(words.size() * sizeof(std::int32_t)));
@@ -46,7 +46,7 @@ RankHalo read_level(const std::string& path, Rank rank, int n_ranks) {
   const auto n = static_cast<std::size_t>(n_ranks);
   if (words.size() < 2 || words[0] != n_ranks || words.size() != 2 + n + 3 * static_cast<std::size_t>(words[1])) {
     throw Error(ErrorCode::bad_input, {.subject = path,
-                                       .cause = fmt::format("is no level of {} ranks", n_ranks),
+                                       .cause = fmt::format("is not a level of {} ranks", n_ranks),
                                        .remedy = "run as many ranks as were planned"});
   }
   const std::span points = std::span(words).subspan(2, n);

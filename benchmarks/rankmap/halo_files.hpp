@@ -10,28 +10,28 @@
 
 namespace barrio::bench {
 
-/// The halo points that go to or come from another rank.
+/// Halo points sent to or received from another rank.
 struct HaloPartner {
   Rank rank = 0;
   std::int32_t n_points = 0;
 };
 
-/// What one rank has on a level.
+/// Points and partners of one rank on a level.
 struct RankHalo {
-  std::int32_t n_points = 0;         ///< its own
-  double mean_points = 0.0;          ///< of all ranks
-  std::vector<HaloPartner> to = {};  ///< ascending, as are those it receives from
+  std::int32_t n_points = 0;         ///< of this rank
+  double mean_points = 0.0;          ///< over all ranks
+  std::vector<HaloPartner> to = {};  ///< ascending, like those it receives from
   std::vector<HaloPartner> from = {};
 };
 
-/// The file of a level in the folder of a plan.
+/// Return the file of a level in the folder of a plan.
 std::string level_path(const std::string& folder, int level);
 
-/// Write a level: the points of each rank, and what ranks send each other. Local. 32-bit integers of this machine: many
-/// simulated ranks read the file, and text would take longer than the simulation. @throws Error{failed}
+/// Write a level: the points of each rank, and the traffic between ranks. Local. The file has native 32-bit integers:
+/// many simulated ranks read it, and parsing text would take longer than the simulation. @throws Error{failed}
 void write_level(const std::string& path, std::span<const std::int32_t> part, const rankmap::TrafficMatrix& traffic);
 
-/// Read what concerns one rank. Local. @throws Error{bad_input} if the file is none of so many ranks
+/// Read the data of one rank. Local. @throws Error{bad_input} if the file is not for n_ranks ranks
 RankHalo read_level(const std::string& path, Rank rank, int n_ranks);
 
 }  // namespace barrio::bench

@@ -18,7 +18,7 @@ namespace {
 using namespace rankmap;
 
 void write_hosts(const std::string& path, const Machine& machine, const Placement& placement) {
-  std::string text;  // without the comments of a launcher's file, which the simulator does not know
+  std::string text;  // without comments, which the simulator does not support
   for (const int core : placement.core_of_rank()) text += machine.node_name(machine.node_of(core)) + '\n';
   write_file_atomically(path, text);
 }

@@ -9,20 +9,20 @@
 namespace barrio::bench {
 
 struct HaloPlanOptions {
-  bool is_structured = false;  ///< the mesh: `wing_grid`, or a `plate_cloud` of 600 000 points
+  bool is_structured = false;  ///< use `wing_grid`, not a `plate_cloud` of 600 000 points
   Cut cut = Cut::scattered;
   Cycle cycle = Cycle::none;
   int n_ranks = 64;
-  std::string machine = "8x8";  ///< as `rankmap::Machine::parse` takes it
+  std::string machine = "8x8";  ///< for `rankmap::Machine::parse`
   double bottleneck = 0.5;      ///< of barrio's own search, see `rankmap::MapOptions`
   std::string folder = ".";
 };
 
-/// Cut a mesh and its coarser levels, place the parts, and write all that a simulated run of them needs: a file
-/// per level, and per order a host file `given.hosts`, `construction.hosts`, `improvement.hosts` (the paper's methods
-/// as they are, even where they are worse than the order given) and `ours.hosts`. Line i of a host file is the host of
-/// rank i. Placed is the traffic of all levels, each as often as a cycle visits it. Local, on one rank.
-/// @return what was planned: halo points of each level, cost and busiest node of each order
+/// Partition a mesh and its coarser levels, place the parts, and write the files of a simulated run: one per level, and
+/// for each order a host file `given.hosts`, `construction.hosts`, `improvement.hosts` (the paper's methods, even if
+/// they are worse than the given order) and `ours.hosts`. Line i of a host file is the host of rank i. The placement
+/// is for the traffic of all levels, weighted by their visits in a cycle. Local, on one rank.
+/// @return the plan: halo points of each level, cost and busiest node of each order
 Json make_halo_plan(mpi::Context& context, const HaloPlanOptions& options);
 
 }  // namespace barrio::bench

@@ -17,12 +17,12 @@ namespace {
 
 constexpr std::size_t values_per_point = 5;
 
-/// Another value for each place of each message; exact in a double.
+/// Return a distinct value for each position of each message; exact in a double.
 double value_of(Rank from, Rank to, int level, std::size_t i) {
   return static_cast<double>(i) + 1e7 * (level + 4.0 * (from + 1e4 * to));
 }
 
-/// What a rank has and exchanges on one level. The buffers live as long.
+/// Points, requests and buffers of a rank on one level.
 class LevelHalo {
  public:
   LevelHalo(mpi::Context& context, const std::string& folder, int level)

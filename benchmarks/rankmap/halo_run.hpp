@@ -10,18 +10,19 @@ namespace barrio::bench {
 
 struct HaloRunOptions {
   Cycle cycle = Cycle::none;
-  double compute_seconds = 2e-3;  ///< what a rank with a mean number of points computes on level 0 in an iteration
-  int n_in_step = 1;              ///< iterations that all ranks begin together
-  int n_free = 3;                 ///< iterations one after the other
+  double compute_seconds = 2e-3;  ///< per iteration on level 0, for a rank with the mean number of points
+  int n_in_step = 1;              ///< iterations that all ranks start together
+  int n_free = 3;                 ///< consecutive iterations
   std::string folder = ".";       ///< of the plan
 };
 
-/// Do iterations of a solver's communication: on each level that the cycle visits, compute, send 40 bytes for each halo
-/// point, and wait for all that come. Computing takes simulated time in proportion to the rank's points of the level.
-/// Collective. @return on all ranks the seconds of an iteration on the slowest rank: `seconds_in_step`, of iterations
-/// that begin together as after the reduction of a residual, whose own time is left out; and `seconds_free`, of
-/// iterations one after the other, in which ranks drift apart and what some compute hides what others send
-/// @throws Error{differs} if something else arrives in the first iteration than was sent
+/// Run iterations of a solver's communication: on each level that the cycle visits, compute, send 40 bytes for each
+/// halo point, and wait for all messages. Computing takes simulated time in proportion to the rank's points on the
+/// level. Collective. @return on all ranks the seconds of an iteration on the slowest rank: `seconds_in_step` for
+/// iterations that start together, as after the reduction of a residual, without the time of the reduction; and
+/// `seconds_free` for consecutive iterations, in which ranks drift apart and the computing of some hides the messages
+/// of others
+/// @throws Error{differs} if wrong values arrive in the first iteration
 Json run_halo(mpi::Context& context, const HaloRunOptions& options);
 
 }  // namespace barrio::bench

@@ -60,13 +60,13 @@ PointGrid wing_grid() {
   PointGrid grid{.name = "wing", .n_i = 160, .n_j = 60, .n_k = 64, .is_periodic = true};
   constexpr double growth = 1.07, sweep = 0.5, half_span = 5.0, root_chord = 1.6, tip_chord = 0.5;
   for (int k = 0; k < grid.n_k; ++k) {
-    // Two thirds of the sections lie on the wing, closer together at its tip; the others go on beside it.
+    // Two thirds of the sections are on the wing, denser at its tip; the others continue beyond it.
     const double along = 1.5 * k / (grid.n_k - 1);
     const double y = along <= 1.0 ? half_span * std::sin(along * std::numbers::pi / 2)
                                   : half_span * (1.0 + 8.0 * (along - 1.0) * (along - 1.0) + 0.02 * (along - 1.0));
     const double chord = root_chord + (tip_chord - root_chord) * std::min(along, 1.0);
     for (int j = 0; j < grid.n_j; ++j) {
-      // Joukowski's map: circles become ellipses, the innermost nearly a plate.
+      // Joukowski's map turns circles into ellipses, the innermost nearly a plate.
       const double radius = 1.03 + 0.02 * (std::pow(growth, j) - 1.0) / (growth - 1.0);
       for (int i = 0; i < grid.n_i; ++i) {
         const double angle = 2 * std::numbers::pi * i / grid.n_i;
@@ -103,7 +103,7 @@ std::vector<int> breadth_first_numbers(int n_parts) {
     for (std::size_t i = 0; i < n_before; ++i) {
       const auto [begin, n] = pieces[i];
       if (n == 1) continue;
-      pieces[i].n = n / 2;  // the lower half keeps the number
+      pieces[i].n = n / 2;  // the lower half keeps its number
       pieces.push_back({begin + n / 2, n - n / 2});
       has_cut = true;
     }
@@ -128,7 +128,7 @@ std::vector<std::int32_t> cut_points(mpi::Context& context, const PointGrid& gri
 }
 
 rankmap::TrafficMatrix compute_traffic(const PointGrid& grid, std::span<const std::int32_t> part, int n_parts) {
-  std::vector<std::pair<int, int>> pairs;  // a point that `first` sends to `second`
+  std::vector<std::pair<int, int>> pairs;  // part `first` sends a point to part `second`
   std::vector<int> receivers;
   for (std::int64_t point = 0; point < grid.n_points(); ++point) {
     const int owner = part[static_cast<std::size_t>(point)];

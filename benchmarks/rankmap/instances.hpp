@@ -10,53 +10,53 @@
 
 namespace barrio::bench {
 
-/// The points of a mesh whose neighbours follow from a closed form: a structured grid, cut into Kuhn's six tetrahedra
-/// a cell, so that a point has up to 14 neighbours, or with all 26 neighbours of a box of hexahedra. Or points in a
-/// row, n_j = n_k = 1, whose neighbours are listed.
+/// Points of a mesh with neighbours in closed form: a structured grid with Kuhn's six tetrahedra per cell, so that a
+/// point has up to 14 neighbours, or with all 26 neighbours of hexahedra. Or a list of points, n_j = n_k = 1, with
+/// listed neighbours.
 struct PointGrid {
   std::string name = {};
   int n_i = 0, n_j = 0, n_k = 0;
   bool is_periodic = false;  ///< in i
   bool has_diagonals = false;
   std::vector<double> coordinates = {};    ///< (n, 3)
-  std::vector<std::int64_t> offsets = {};  ///< into `neighbours`, n + 1; empty: they follow from the closed form
+  std::vector<std::int64_t> offsets = {};  ///< into `neighbours`, n + 1; empty: neighbours in closed form
   std::vector<std::int32_t> neighbours = {};
 
   [[nodiscard]] std::int64_t n_points() const noexcept { return std::int64_t{n_i} * n_j * n_k; }
 
-  /// Call with each neighbour of a point.
+  /// Call `visit` with each neighbour of a point.
   template <class Visit>
   void for_neighbours(std::int64_t point, const Visit& visit) const;
 };
 
-/// A graded O-grid round a swept, tapered wing: about 600 000 points, close together at the surface.
+/// Make a graded O-grid around a swept, tapered wing: about 600 000 points, dense at the surface.
 PointGrid wing_grid();
-/// A box of 80^3 points, 26 neighbours each.
+/// Make a box of 80^3 points with 26 neighbours each.
 PointGrid box_grid();
 
-/// How points are cut into parts, and how these are numbered.
+/// Partitioner of points, with the numbering of parts.
 enum class Cut {
-  scattered,           ///< recursive coordinate bisection, numbered as a breadth-first code makes the parts
+  scattered,           ///< recursive coordinate bisection, numbered in breadth-first order
   rcb,                 ///< the same parts in leaf order
   metis,               ///< METIS, k-way
-  zoltan_serial,       ///< Zoltan's graph partitioner, one rank giving all points
-  zoltan_distributed,  ///< the same, each rank giving a run of points
+  zoltan_serial,       ///< Zoltan's graph partitioner, with all points on one rank
+  zoltan_distributed,  ///< the same, with a contiguous range of points on each rank
 };
 std::string_view name_of(Cut cut) noexcept;
 
-/// Cut the points of a mesh. @return the part of each point @throws AgreedError{usage} if this build lacks METIS
+/// Partition the points of a mesh. @return the part of each point @throws AgreedError{usage} if this build lacks METIS
 std::vector<std::int32_t> cut_points(mpi::Context& context, const PointGrid& grid, Cut cut, int n_parts);
 
-/// What parts send each other: for each part and partner the points of the part that the partner's points have as
-/// neighbours, of 40 bytes, in one message. Local. @param[in] part  the part of each point
+/// Compute the traffic between parts: each part sends each partner one message with the points that neighbour the
+/// partner's points, 40 bytes each. Local. @param[in] part  the part of each point
 rankmap::TrafficMatrix compute_traffic(const PointGrid& grid, std::span<const std::int32_t> part, int n_parts);
-/// The same of points that are cut here. @throws AgreedError{usage} if this build lacks METIS
+/// Partition the points and compute the traffic between parts. @throws AgreedError{usage} if this build lacks METIS
 rankmap::TrafficMatrix make_traffic(mpi::Context& context, const PointGrid& grid, Cut cut, int n_parts);
 
-/// Parts of a box of `side`^3 parts with 26 neighbours each, of random numbers: faces 1000, edges 30, corners 1 point.
+/// Make the traffic of a box of randomly numbered parts with 26 neighbours each: faces 1000, edges 30, corners 1 point.
 rankmap::TrafficMatrix scrambled_grid(int n_i, int n_j, int n_k, std::uint64_t seed);
 
-/// Numbers of parts in the order of a breadth-first bisection, by their number in leaf order.
+/// Return the breadth-first number of each part of a bisection, by its number in leaf order.
 std::vector<int> breadth_first_numbers(int n_parts);
 
 // Implementation.
@@ -74,7 +74,7 @@ void PointGrid::for_neighbours(std::int64_t point, const Visit& visit) const {
   for (int dk = -1; dk <= 1; ++dk) {
     for (int dj = -1; dj <= 1; ++dj) {
       for (int di = -1; di <= 1; ++di) {
-        // Kuhn's edges lead to corners that are ahead in each direction or in none, or behind in the same way.
+        // Kuhn's edges never mix forward and backward directions.
         const bool is_ahead = di >= 0 && dj >= 0 && dk >= 0, is_behind = di <= 0 && dj <= 0 && dk <= 0;
         if ((di == 0 && dj == 0 && dk == 0) || (!has_diagonals && !is_ahead && !is_behind)) continue;
         const int at_j = j + dj, at_k = k + dk;

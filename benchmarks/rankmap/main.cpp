@@ -1,5 +1,5 @@
 // Placements of ranks on cores: the paper's methods, Scotch, SharedMap and barrio on the same traffic in one run.
-// Meshes follow from a closed form, parts are cut here. Brandfass, Alrutz, Gerhold 2012, tables 4 and 5.
+// Meshes are in closed form, and are partitioned here. Brandfass, Alrutz, Gerhold 2012, tables 4 and 5.
 //
 //   barrio bench rankmap
 //   barrio bench rankmap --parts goals --best-seconds 60

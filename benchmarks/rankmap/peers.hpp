@@ -8,13 +8,13 @@
 
 namespace barrio::bench {
 
-/// A machine as peers know it: a tree of equal branches.
+/// A machine for peers: a tree of equal branches.
 struct EvenTree {
   std::vector<int> arities;       ///< from the inside out
   std::vector<double> distances;  ///< one per level
 };
 
-/// What a peer found.
+/// Result of a peer.
 struct PeerResult {
   rankmap::Placement placement;
   double seconds = 0.0;  ///< processor time
@@ -22,8 +22,8 @@ struct PeerResult {
 
 enum class ScotchStrategy { standard, quality };
 
-/// Map by Scotch's graphMap on a tree of leaves, without imbalance. Local.
-/// @return nothing if this build has no Scotch, or if it did not place one rank on each core
+/// Map with Scotch's graphMap on a tree, without imbalance. Local.
+/// @return nothing if this build lacks Scotch, or if Scotch did not place one rank on each core
 std::optional<PeerResult> map_by_scotch(const rankmap::CommunicationGraph& graph, const EvenTree& tree,
                                         ScotchStrategy strategy);
 
@@ -32,13 +32,13 @@ struct NamedResult {
   PeerResult result;
 };
 
-/// Whether SharedMap can be run by this Python.
+/// Tell whether this Python can run SharedMap.
 bool has_sharedmap(const std::string& python);
-/// Map by SharedMap in a Python of its own, in each of these modes: fast, eco, strong. Local.
+/// Map with SharedMap in a Python process, in the modes fast, eco and strong. Local.
 std::vector<NamedResult> map_by_sharedmap(const rankmap::CommunicationGraph& graph, const EvenTree& tree,
                                           const std::string& python, const std::vector<std::string>& modes);
 
-/// Processor time of this process, in seconds.
+/// Return the processor time of this process, in seconds.
 double processor_seconds();
 
 }  // namespace barrio::bench

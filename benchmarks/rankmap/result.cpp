@@ -25,9 +25,9 @@ namespace {
 
 using namespace rankmap;
 
-constexpr double sharedmap_max_ranks = 1024;  // it takes minutes beyond
+constexpr double sharedmap_max_ranks = 1024;  // beyond, it takes minutes
 
-/// Resident memory of this process: now, and the most since the mark was last reset.
+/// Resident memory of this process: current, and peak since the last reset.
 struct Resident {
   std::uint64_t now_bytes = 0, max_bytes = 0;
   static void reset() { std::ofstream("/proc/self/clear_refs") << "5"; }
@@ -46,7 +46,7 @@ struct Resident {
   }
 };
 
-/// One case: traffic, machine, and rows of what each method found.
+/// One case: traffic, machine, and a row for each method.
 class Run {
  public:
   Run(TrafficMatrix traffic, const Case& one, const RankmapOptions& options)
@@ -68,7 +68,7 @@ class Run {
     for (const double seconds : case_.seconds)
       add_barrio(fmt::format("barrio {:g} s", seconds), {.seed = options_.seed, .seconds = seconds});
     if (options_.best_seconds > 0.0 && case_.part == "goals") {
-      // Several seeds: one long search may end in one valley.
+      // Several seeds, since one long search may end in a local minimum.
       for (std::uint64_t seed = 1; seed <= 3; ++seed)
         add_barrio(fmt::format("barrio {:g} s, seed {}", options_.best_seconds / 3, seed + 100),
                    {.seed = seed + 100, .seconds = options_.best_seconds / 3});
@@ -84,7 +84,7 @@ class Run {
   }
 
  private:
-  /// @throws Error{differs} if it is no placement, or not of the cost that was said
+  /// Add a row. @throws Error{differs} if it is not a valid placement, or has another cost than reported
   void add(const std::string& name, const Placement& placement, double seconds, std::uint64_t memory_bytes) {
     placement.validate();
     const double found = cost(graph_, machine_, placement);
@@ -97,7 +97,7 @@ class Run {
          {"inter_node_share", compute_figures(traffic_, machine_, placement, Weight::points).inter_node_share()}});
   }
 
-  // As they are: `map` would keep the order given where they are worse.
+  // Unchanged results: `map` would keep the given order if they are worse.
   void add_papers(const std::string& name, bool from_given, bool improves) {
     const double start = processor_seconds();
     Placement placement =
@@ -115,7 +115,8 @@ class Run {
     const double seconds = processor_seconds() - start;
     const Resident after = Resident::read();
     if (std::abs(result.cost_after - cost(graph_, machine_, result.placement)) > 1e-9 * given_)
-      throw Error(ErrorCode::differs, {.subject = name, .cause = "its placement has another cost than it says"});
+      throw Error(ErrorCode::differs,
+                  {.subject = name, .cause = "has a placement whose cost differs from the reported one"});
     add(name, result.placement, seconds, after.max_bytes - std::min(after.max_bytes, before.now_bytes));
     rows_.back()["found_by"] = result.method;
     rows_.back()["is_complete"] = result.is_complete;
@@ -141,7 +142,7 @@ class Run {
   Json rows_ = Json::array();
 };
 
-/// What a method reached in a case, or nothing.
+/// Return the result of a method in a case, or nothing.
 std::optional<double> ratio(const Json& one, std::string_view method) {
   for (const Json& row : one["methods"])
     if (row["name"] == method) return row["of_given"].get<double>();
@@ -218,7 +219,7 @@ Json run_qaplib(const RankmapOptions& options, Goals& goals) {
   return rows;
 }
 
-// What the paper prints, tables 4 and 5, as parts of its initial cost.
+// Results of the paper, tables 4 and 5, relative to its initial cost.
 struct PapersRow {
   int n;
   double construction, improvement;
@@ -236,7 +237,7 @@ double processor_seconds() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-/// Others leave the cores to rank 0, which computes.
+/// Let all other ranks sleep, to leave the cores to rank 0, which computes.
 void sleep_until_root_is_here(mpi::Context& context) {
   MPI_Request request = MPI_REQUEST_NULL;
   mpi::check(MPI_Ibarrier(context.comm(), &request), "MPI_Ibarrier");
@@ -285,7 +286,7 @@ std::string rankmap_text(const Json& document) {
     text += fmt::format("{}: {:.1f} partners, {:.0f} halo points\n", one["name"].get<std::string>(),
                         one["partners"].get<double>(), one["halo_points"].get<double>());
     if (one.contains("in_the_paper"))
-      text += fmt::format("  {:<40}{:.3f}, then {:.3f}\n", "in the paper, of its own mesh",
+      text += fmt::format("  {:<40}{:.3f}, then {:.3f}\n", "in the paper, for its own mesh",
                           one["in_the_paper"]["construction"].get<double>(),
                           one["in_the_paper"]["improvement"].get<double>());
     for (const Json& row : one["methods"])
@@ -301,8 +302,7 @@ std::string rankmap_text(const Json& document) {
       text += fmt::format("{:<10}{:>14.0f}, best known {:>14.0f}, {:.3f} % above it, {}\n",
                           row["name"].get<std::string>(), row["value"].get<double>(), row["best_known"].get<double>(),
                           100 * row["gap"].get<double>(), format_seconds(row["seconds"].get<double>()));
-  if (!document["has_sharedmap"].get<bool>())
-    text += "SharedMap is not here: --python names a Python with chszlablib\n";
+  if (!document["has_sharedmap"].get<bool>()) text += "SharedMap is missing: --python gives a Python with chszlablib\n";
   for (const Json& goal : document["goals"])
     text += fmt::format("{:<9}{:<60}{:>9.4g} {} (goal <= {:g})\n", goal["met"].get<bool>() ? "met" : "NOT MET",
                         goal["id"].get<std::string>(), goal["value"].get<double>(), goal["unit"].get<std::string>(),

@@ -8,8 +8,8 @@
 
 namespace barrio::bench {
 
-/// Run all methods on all cases of the parts that are wanted, and judge. Every placement is checked, and its cost
-/// computed anew from the traffic.
+/// Run all methods on all cases of the chosen parts, and judge the goals. Every placement is checked, and its cost is
+/// recomputed from the traffic.
 Json make_rankmap_document(mpi::Context& context, const RankmapOptions& options);
 std::string rankmap_text(const Json& document);
 

@@ -1,5 +1,5 @@
 #include <cstdio>
-// Its header needs FILE.
+// Scotch's header needs FILE.
 #include <scotch.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace barrio::bench {
 namespace {
 
-/// What Scotch makes, freed at the end.
+/// Owns an object of Scotch.
 template <class T, void (*Free)(T*)>
 struct Owned {
   T value;
@@ -31,7 +31,7 @@ std::optional<PeerResult> map_by_scotch(const rankmap::CommunicationGraph& graph
   std::vector<SCOTCH_Num> partners = numbers(graph.partners.begin(), graph.partners.end());
   std::vector<SCOTCH_Num> weights;
   for (const double weight : graph.weights) weights.push_back(static_cast<SCOTCH_Num>(weight));
-  // From the outside in.
+  // Scotch lists levels from the outside in.
   const std::vector<SCOTCH_Num> sizes = numbers(tree.arities.rbegin(), tree.arities.rend());
   const std::vector<SCOTCH_Num> links = numbers(tree.distances.rbegin(), tree.distances.rend());
 

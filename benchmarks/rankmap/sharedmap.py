@@ -1,6 +1,6 @@
-"""Map a METIS graph by SharedMap (chszlablib from PyPI): one JSON line per mode, with the core of each vertex.
+"""Map a METIS graph with SharedMap (chszlablib from PyPI). Prints one JSON line per mode with the core of each vertex.
 
-sharedmap.py GRAPH ARITIES DISTANCES MODES, lists with ':' from the inside out
+Usage: sharedmap.py GRAPH ARITIES DISTANCES MODES. Lists are separated by ':', from the inside out.
 """
 
 import json

@@ -1,16 +1,16 @@
-"""Time a solver's halo exchanges on simulated clusters, in the given order and in better ones (SimGrid SMPI).
+"""Time a solver's halo exchanges on simulated clusters (SimGrid SMPI), in the given order and in better orders.
 
     python3 benchmarks/rankmap/simulate.py
     python3 benchmarks/rankmap/simulate.py --parts cycles --ranks 8 64 --json out.json
 
-The same program runs each time, and only the host file differs. A rank computes for 2 ms an iteration, and sends 40
-bytes a halo point. `In step`, all ranks begin an iteration together, as after the reduction of a residual; `free`, they
-drift apart, and what some compute hides what others send. Times carry no noise, so goals are judged here, in step, on
-each mesh. Ends with code 1 if a goal that was met is not met any more, or one that was not is further away.
+The same program runs each time; only the host file differs. A rank computes for 2 ms per iteration, and sends 40 bytes
+per halo point. `In step`: all ranks start an iteration together, as after the reduction of a residual. `Free`: ranks
+drift apart, and the computing of some hides the messages of others. Times have no noise, so goals are judged here, in
+step, on each mesh. Exit code 1 if a goal that was met is missed, or a missed goal is further away than before.
 
-`goals` is the proof that a test runs: parts numbered breadth first by bisection (scattered) or by METIS, of two meshes
-(the structured one round a wing and a cloud of random points round a plate). `cycles` is the paper's tables 6 and 7 in
-kind: multigrid cycles of the same mesh on more and more nodes, computing in proportion.
+`goals` is run by a test: parts numbered breadth first by bisection (scattered) or by METIS, of two meshes (a structured
+one around a wing and a cloud of random points around a plate). `cycles` is like the paper's tables 6 and 7: multigrid
+cycles of the same mesh on more and more nodes, with computing in proportion.
 Needs the program in build/smpi (make check-smpi builds it).
 """
 
@@ -36,7 +36,7 @@ MESHES = ["wing", "cloud"]
 
 @dataclass(frozen=True)
 class Network:
-    """Links of nodes, and how many nodes share a switch with how many links upwards; 0: all share one."""
+    """Links of nodes, and the nodes and uplinks of each switch; 0: all nodes share one switch."""
 
     name: str
     bandwidth: str
@@ -61,9 +61,9 @@ class Case:
     cycle: str = "none"
     compute_ms: float = 2.0
     orders: tuple[str, ...] = tuple(ORDERS)
-    goal: float | None = None  # what the time should fall to, of the given order's
+    goal: float | None = None  # time relative to the given order
     reached: float | None = (
-        None  # where the goal is not met: what it fell to when it was measured, and must again
+        None  # for a missed goal: the last measured value, which must be reached again
     )
 
     @property
@@ -72,9 +72,9 @@ class Case:
 
     @property
     def machine(self) -> str:
-        """The machine as `barrio map` takes it.
+        """Return the machine for `barrio map`.
 
-        A byte costs 10 on a node's link; above a switch that is blocked 4:1 it is 40, as four nodes share a link.
+        A byte costs 10 on a node's link, and 40 above a switch blocked 4:1, since four nodes share a link.
         """
         leaf = self.network.nodes_per_leaf
         return (
@@ -84,7 +84,7 @@ class Case:
         )
 
     def platform(self) -> str:
-        """The machine for the simulator: ranks of a node share its link, and inside it memory."""
+        """Return the machine for the simulator: ranks of a node share its link, and memory inside the node."""
         net = self.network
         shape = ""
         if net.nodes_per_leaf:
@@ -126,7 +126,7 @@ def cycle_cases() -> Iterator[Case]:
 
 
 def run(program: Path, case: Case) -> dict[str, Any]:
-    """Return the plan of a case, and the seconds of an iteration in each order."""
+    """Return the plan of a case, with the seconds of an iteration in each order."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         platform, one = folder / "platform.xml", folder / "one.hosts"
@@ -140,7 +140,7 @@ def run(program: Path, case: Case) -> dict[str, Any]:
             "plan": run_on(platform, one, program, ["plan", *words, *planned, *mesh], 1),
             "times": {},
         }
-        # On one node all orders are alike.
+        # On one node all orders are equivalent.
         for order in case.orders if case.n_nodes > 1 else ("given",):
             words_of_run = ["run", *words, "--compute-ms", str(case.compute_ms)]
             row["times"][order] = run_on(
@@ -154,7 +154,7 @@ def ratio(row: dict[str, Any], order: str, which: str = "seconds_in_step") -> fl
 
 
 def line(row: dict[str, Any], of_node: dict[tuple[Any, ...], float]) -> str:
-    """Return a case as text: milliseconds in step, of the given order's in step and free, speed-up from one node."""
+    """Format a case: milliseconds in step, ratios to the given order in step and free, speed-up over one node."""
     key = (row["mesh"], row["cut"], row["cores"], row["cycle"])
     given = row["times"]["given"]["seconds_in_step"]
     if row["n_ranks"] == row["cores"]:
@@ -172,7 +172,7 @@ def line(row: dict[str, Any], of_node: dict[tuple[Any, ...], float]) -> str:
 
 
 def judge(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the goals, for what a case takes in step in our order, of the given order's time."""
+    """Return the goals: time of a case in step in our order, relative to the given order."""
     goals = []
     for row in rows:
         if row["goal"] is None:
@@ -198,8 +198,10 @@ def main() -> int:
     parser.add_argument(
         "--cuts", nargs="+", choices=["scattered", "metis"], default=["scattered", "metis"]
     )
-    parser.add_argument("--ranks", type=int, nargs="+", help="only cases of so many ranks")
-    parser.add_argument("--json", type=Path, help="keep one document of everything in this file")
+    parser.add_argument("--ranks", type=int, nargs="+", help="only cases with these rank counts")
+    parser.add_argument(
+        "--json", type=Path, help="write one document with all results to this file"
+    )
     parser.add_argument(
         "--program",
         type=Path,
@@ -220,7 +222,7 @@ def main() -> int:
     for goal in goals:
         print(
             f"{'met' if goal['met'] else 'NOT MET':<9}{goal['id']:<50}{goal['value']:.3f} of the given order "
-            f"(goal <= {goal['goal']:.2f}){'' if goal['as_before'] else '; it was better before'}"
+            f"(goal <= {goal['goal']:.2f}){'' if goal['as_before'] else '; worse than before'}"
         )
     if options.json:
         document = {

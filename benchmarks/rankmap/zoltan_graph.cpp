@@ -13,11 +13,11 @@
 namespace barrio::bench {
 namespace {
 
-/// The points that one rank gives.
+/// The points that one rank contributes.
 struct Given {
   const PointGrid& grid;
   std::int64_t begin, end;
-  const std::vector<std::int64_t>& first_of_rank;  // one longer than the ranks
+  const std::vector<std::int64_t>& first_of_rank;  // size: number of ranks + 1
 };
 
 const Given& given(void* data) { return *static_cast<const Given*>(data); }
@@ -58,7 +58,7 @@ void list_edges(void* data, int, int, int n, ZOLTAN_ID_PTR ids, ZOLTAN_ID_PTR, i
 
 void check_zoltan(int status, const char* call) {
   if (status == ZOLTAN_OK || status == ZOLTAN_WARN) return;
-  throw Error(ErrorCode::failed, {.subject = call, .cause = fmt::format("gave up with code {}", status)});
+  throw Error(ErrorCode::failed, {.subject = call, .cause = fmt::format("failed with code {}", status)});
 }
 
 std::vector<std::int32_t> cut(MPI_Comm comm, Given& points, int n_parts, int& status) {

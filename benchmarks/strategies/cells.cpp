@@ -12,9 +12,9 @@ namespace {
 using exchange::Strategy;
 
 constexpr double shortest_cell_seconds = 20e-6;
-constexpr double compute_of_cell = 2.0;  // computing of a round, in times of its exchange alone
+constexpr double compute_of_cell = 2.0;  // computing of a round, relative to its exchange alone
 
-/// @param rounds_of_life  after which each exchange is made anew; 0: never
+/// Measure one cell. @param rounds_of_life  after which each exchange is remade; 0: never
 Json measure_cell(mpi::Context& context, const StrategyOptions& options, Computing& computing, std::uint64_t n_bytes,
                   double imbalance, int n_messages, std::uint64_t rounds_of_life) {
   std::vector<Strategy> strategies;
@@ -49,7 +49,7 @@ Json measure_cell(mpi::Context& context, const StrategyOptions& options, Computi
   bool is_right = true;
   for (int repeat = 0; repeat < options.n_repeats; ++repeat) {
     for (std::size_t i = 0; i < strategies.size(); ++i) {
-      // Not always the same one after the same other.
+      // Rotate, so that the predecessor of a strategy varies.
       const std::size_t which = (i + static_cast<std::size_t>(repeat)) % strategies.size();
       messages.clear();
       double seconds = 0.0;

@@ -1,6 +1,5 @@
-// Strategies of an exchange that is made again and again, all in one program, one after the other in every repetition,
-// contents checked: what is left to wait for after computing, which strategy is fastest, what a communication thread
-// hides. Saif 2004, chapters 3 to 5.
+// Strategies of a repeated exchange, all in one program, interleaved in every repetition, with contents checked: the
+// wait after computing, the fastest strategy, and the overlap with a communication thread. Saif 2004, chapters 3 to 5.
 //
 //   barrio --ranks 2 bench strategies
 //   barrio --ranks 2 bench strategies --parts engine
@@ -9,7 +8,7 @@
 
 int main(int argc, char** argv) {
   using namespace barrio;
-  // All threads may call MPI only where the engine is measured: the others would pay for it.
+  // MPI_THREAD_MULTIPLE only for the engine, since it slows the others down.
   const int level = bench::wants_engine(argc, argv) ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED;
   const auto body = [&](Context& context) {
     const auto options = bench::parse_strategy_options(context, argc, argv);

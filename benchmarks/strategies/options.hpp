@@ -11,18 +11,18 @@ namespace barrio::bench {
 
 struct StrategyOptions {
   Output output = {};
-  std::vector<std::string> parts{"overlap", "cells", "anew"};  ///< and engine, which needs MPI_THREAD_MULTIPLE; rounds
-  std::vector<std::uint64_t> sizes;                            ///< bytes of a message; those of a profile if empty
-  std::vector<double> imbalances{0.0, 0.5};                    ///< what the odd ranks compute more than the even ones
+  std::vector<std::string> parts{"overlap", "cells", "anew"};  ///< also rounds; engine needs MPI_THREAD_MULTIPLE
+  std::vector<std::uint64_t> sizes;                            ///< bytes of a message; empty: those of a profile
+  std::vector<double> imbalances{0.0, 0.5};                    ///< extra computing of odd ranks, as a fraction
   std::vector<int> messages{1, 4};                             ///< to each peer in a round
   int n_repeats = 9;
-  double batch_seconds = 8e-3;  ///< rounds of a strategy in one go take about that
+  double batch_seconds = 8e-3;  ///< approximate time of consecutive rounds of a strategy
 };
 
-/// Whether the command line asks for the part that needs MPI_THREAD_MULTIPLE; before MPI is initialised.
+/// Tell whether the command line has the part that needs MPI_THREAD_MULTIPLE; called before MPI is initialised.
 bool wants_engine(int argc, char** argv);
 
-/// Collective. @return nothing after --help. @throws AgreedError{usage}
+/// Parse the command line. Collective. @return nothing after --help. @throws AgreedError{usage}
 std::optional<StrategyOptions> parse_strategy_options(mpi::Context& context, int argc, char** argv);
 
 }  // namespace barrio::bench

@@ -14,35 +14,35 @@ using exchange::Strategy;
 
 constexpr double shortest_overlapped_seconds = 200e-6;
 
-/// Of repetitions, in which all were run one after the other.
+/// Times of all interleaved repetitions.
 struct Seen {
   std::vector<double> totals;
   std::vector<double> waits;
 };
 
-/// Mean of all but the longest fifth. The clock counts in steps of 10 ns, so a median would too.
+/// Return the mean without the longest fifth. The clock has steps of 10 ns, and so would a median.
 double trimmed_mean(std::vector<double> values) {
   std::ranges::sort(values);
   values.resize(std::max<std::size_t>(values.size() * 4 / 5, 1));
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-/// The shortest round in times of the shortest computing with its copy: what other work of the machine takes is in
-/// neither. Both are the least of as many sums of the two; the least computing and the least copy of any repetition
-/// have a sum that no round of so many reaches, less so the more a copy varies.
+/// Return the shortest round relative to the shortest computing with its copy. Other work of the machine affects
+/// neither. Both are minima over the same number of sums. The min computing plus the min copy, each over all
+/// repetitions, would be below any round, more so the more the copy varies.
 double min_of_least(const std::vector<double>& totals, const std::vector<double>& apart) {
   return std::ranges::min(totals) / std::ranges::min(apart);
 }
 
-/// Whether the shortest time of the first half stands after the second one: then more rounds say nothing new. The times
-/// are those of the slowest rank, so all ranks see the same.
+/// Tell whether the second half did not improve the min time of the first half: then more rounds are useless. Times are
+/// those of the slowest rank, so all ranks agree.
 bool is_settled(const std::vector<double>& times) {
-  constexpr double max_gain = 0.001;  // a ratio is asked for to the hundredth
+  constexpr double max_gain = 0.001;  // ratios are reported to a hundredth
   const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
   return *std::min_element(times.begin(), middle) <= (1 + max_gain) * *std::min_element(middle, times.end());
 }
 
-/// Of each repetition what it took in times of its computing and its copy: the median.
+/// Return the median over repetitions of the total relative to computing and copy.
 double paired(const std::vector<double>& totals, const std::vector<double>& apart) {
   std::vector<double> ratios;
   for (std::size_t i = 0; i < totals.size(); ++i) ratios.push_back(totals[i] / apart[i]);
@@ -55,7 +55,7 @@ Json measure_overlap(mpi::Context& context, const StrategyOptions& options) {
   const std::vector<Strategy> strategies{Strategy::delayed_waits, Strategy::staggered_tests, Strategy::persistent,
                                          Strategy::automatic};
   constexpr int n_inner = 40;     // rounds of each strategy in a repetition
-  constexpr int max_repeats = 4;  // in times of what was asked for, while shorter times are still found
+  constexpr int max_repeats = 4;  // multiple of the requested repetitions, while times still improve
   Computing computing;
   Json rows = Json::array();
   for (const std::uint64_t n_bytes : options.sizes) {
@@ -75,9 +75,9 @@ Json measure_overlap(mpi::Context& context, const StrategyOptions& options) {
     const std::uint64_t n_rows = computing.rows_of(std::max(shortest_overlapped_seconds, 4 * alone));
     std::vector<Seen> seen(strategies.size());
     std::vector<double> computes;
-    // By an exchange of its own, so that what is copied is as cold as that of the others.
+    // A separate exchange, so that the copied data is as cold in cache as that of the others.
     std::vector<double> copies;
-    std::vector<double> apart;  // computing, and then the copy
+    std::vector<double> apart;  // computing, then the copy
     RingMessages nothing(context, 0, 0);
     const auto idle = nothing.make_exchange({.strategy = Strategy::delayed_waits});
     const auto all_settled = [&] {

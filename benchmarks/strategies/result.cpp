@@ -26,7 +26,7 @@ void add_overlap_goals(Goals& goals, const Json& rows) {
   for (const Json& row : rows) {
     const double untouched = of_strategy(row, "delayed-waits", "wait_seconds");
     const auto n = row["bytes"].get<std::uint64_t>();
-    // By the strategy that is for overlap: automatic looks at whole rounds, and may find that waits cost as little.
+    // By the strategy for overlap: automatic compares whole rounds, and may choose plain waits.
     goals.add(fmt::format("overlap.{}.wait_of_untouched", n),
               of_strategy(row, "staggered-tests", "wait_seconds") / untouched, "", max_wait);
     goals.add(fmt::format("overlap.{}.total_of_computing_and_copy", n),
@@ -34,7 +34,7 @@ void add_overlap_goals(Goals& goals, const Json& rows) {
   }
 }
 
-/// @param part  "cells" or "anew"
+/// Add the goals of cells. @param part  "cells" or "anew"
 void add_cell_goals(Goals& goals, const char* part, const Json& cells) {
   constexpr double most = 1.10;
   int n_good = 0;
@@ -60,7 +60,7 @@ void add_engine_goals(Goals& goals, const Json& engine) {
 std::string seconds(const Json& value) { return format_seconds(value.get<double>()); }
 
 std::string overlap_text(const Json& rows) {
-  std::string text = "what is left to wait for after computing, and computing with the exchange\n";
+  std::string text = "wait after computing, and computing with the exchange\n";
   for (const Json& row : rows) {
     text += fmt::format("  {:>9}: copy {}, computing {};", format_bytes(row["bytes"].get<std::uint64_t>()),
                         seconds(row["copy_seconds"]), seconds(row["compute_seconds"]));
@@ -73,7 +73,7 @@ std::string overlap_text(const Json& rows) {
 }
 
 std::string cells_text(const Json& cells, const std::string& which) {
-  std::string text = "a round by each strategy, in times of the best fixed one" + which + "\n";
+  std::string text = "a round of each strategy, relative to the best fixed one" + which + "\n";
   for (const Json& cell : cells) {
     double best = 1e30;
     for (const Json& strategy : cell["strategies"])
@@ -111,8 +111,8 @@ bool has_part(const StrategyOptions& options, const char* part) {
 void check_contents(bool is_right, const std::string& what) {
   if (is_right) return;
   throw AgreedError(ErrorCode::differs, {.subject = "bench strategies, " + what,
-                                         .cause = "an exchange brought something else than was sent",
-                                         .remedy = "this is a bug of barrio or of the MPI"});
+                                         .cause = "received wrong contents in an exchange",
+                                         .remedy = "this is a bug in barrio or in the MPI"});
 }
 
 Json make_document(mpi::Context& context, const StrategyOptions& options) {
@@ -147,7 +147,7 @@ std::string to_text(const Json& document) {
   if (document.contains("overlap")) text += overlap_text(document["overlap"]);
   if (document.contains("cells")) text += cells_text(document["cells"], "");
   if (document.contains("anew"))
-    text += cells_text(document["anew"], fmt::format("; every exchange is made anew after {} rounds", rounds_of_life));
+    text += cells_text(document["anew"], fmt::format("; every exchange is remade after {} rounds", rounds_of_life));
   if (document.contains("engine")) text += engine_text(document["engine"]);
   for (const Json& row : document.value("rounds", Json::array()))
     text +=

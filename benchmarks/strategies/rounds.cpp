@@ -20,7 +20,7 @@ Json measure_rounds(mpi::Context& context, const StrategyOptions& options) {
       const mpi::Counters before = context.counters();
       const RoundTimes times = time_rounds(context, messages, *exchange, computing, 0, n_rounds);
       check_contents(times.is_right, "rounds");
-      // The benchmark's own barrier and reduction around the rounds are no part of them.
+      // The benchmark's own barrier and reduction around the rounds.
       constexpr std::uint64_t own_collectives = 2;
       const auto n_messages = static_cast<double>(context.counters().messages_sent - before.messages_sent);
       const auto n_collectives =

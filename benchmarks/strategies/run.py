@@ -1,12 +1,11 @@
-"""Run `barrio bench strategies` with each MPI that is built and over each of its transports, and judge all together.
+"""Run `barrio bench strategies` with each built MPI and each of its transports, and judge all goals together.
 
     python3 benchmarks/strategies/run.py --build build/release build/mpich --out strategies
 
-All is measured `--runs` times, and a goal is judged by the median: one run that other work has
-disturbed says nothing. Writes three documents a run, <out>/<mpi>-<transport>-<run>.json,
+Everything is measured `--runs` times, and goals are judged by the median, so that one disturbed run
+does not matter. Writes three documents per run, <out>/<mpi>-<transport>-<run>.json,
 ...-anew-<run>.json and ...-engine-<run>.json, and all goals to <out>/goals.json. Each MPI is probed
-first, so that the profile is the machine's; the profiles lie in <out> too. Exit code 4 if a goal is
-missed.
+first, for a profile of this machine; the profiles are in <out> too. Exit code 4 if a goal is missed.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from judged import goal_of, report, run
 
-# What sets a transport; for either MPI the other's variables mean nothing.
+# Variables that select a transport; each MPI ignores the other's.
 TRANSPORTS = {
     "shm": {},
     "tcp": {
@@ -32,8 +31,8 @@ TRANSPORTS = {
     },
 }
 IS_OF_OPEN_MPI = "OMPI_"
-# Documents of a run, by what is added to their names. The engine needs another thread level; of exchanges that are made
-# anew every few rounds a quarter of the cells tells enough.
+# Documents of a run, by the suffix of their names. The engine needs another thread level. For exchanges that are remade
+# every few rounds, a quarter of the cells is enough.
 PARTS = {
     "": ["--parts", "overlap", "cells"],
     "-anew": ["--parts", "anew", "--messages", 4, "--imbalance", 0.5],
@@ -42,7 +41,7 @@ PARTS = {
 
 
 def variables(transport: str, is_open_mpi: bool) -> dict[str, str]:
-    """Those of this MPI only: others would make a profile that fits no other job."""
+    """Return the variables of this MPI only: others would make a profile that matches no other job."""
     return {
         name: value
         for name, value in TRANSPORTS[transport].items()
@@ -51,8 +50,8 @@ def variables(transport: str, is_open_mpi: bool) -> dict[str, str]:
 
 
 def judge_together(runs: list[dict]) -> list[dict]:
-    """Goals over the cells of all runs, beside those of each run: of exchanges that live on, and of
-    those that are made anew every few rounds."""
+    """Return goals over the cells of all runs, for exchanges that persist and for those that are
+    remade every few rounds."""
     goals = []
     for part, name in (("cells", "all"), ("anew", "all_anew")):
         cells = [cell for one in runs for cell in one.get(part, [])]
@@ -68,7 +67,7 @@ def judge_together(runs: list[dict]) -> list[dict]:
 def measure(
     build: Path, transport: str, suffix: str, profiles: dict[str, str], options: argparse.Namespace
 ) -> tuple[dict, list[dict]]:
-    """The document of one run, and its goals by MPI and transport."""
+    """Return the document of one run, and its goals by MPI and transport."""
     command = build / "bin" / "barrio"
     is_open_mpi = "Open MPI" in run([command, "--version"], {})
     mpi = "openmpi" if is_open_mpi else "mpich"
@@ -90,7 +89,7 @@ def measure(
 
 
 def of_all_runs(goals_of_runs: list[list[dict]]) -> list[dict]:
-    """Each goal judged by the median of its values, which are kept beside it."""
+    """Judge each goal by the median of its values, and keep the values."""
     judged = []
     for goal in goals_of_runs[0]:
         values = [
@@ -105,7 +104,7 @@ def of_all_runs(goals_of_runs: list[list[dict]]) -> list[dict]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
-        "--build", nargs="+", type=Path, required=True, help="build folders, one an MPI"
+        "--build", nargs="+", type=Path, required=True, help="build folders, one per MPI"
     )
     parser.add_argument("--out", type=Path, required=True, help="folder for the documents")
     parser.add_argument(
@@ -130,7 +129,7 @@ def main() -> int:
                 document, more = measure(build, transport, f"-{number}", profiles, options)
                 documents.append(document)
                 goals += more
-        # Cells are judged over all transports: one in twenty may miss.
+        # Cells are judged over all transports: one in twenty may miss its goal.
         goals = [goal for goal in goals if not re.search(r"\.(cells|anew)\.", goal["id"])]
         goals_of_runs.append(goals + judge_together(documents))
     goals = of_all_runs(goals_of_runs)

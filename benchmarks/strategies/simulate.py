@@ -1,4 +1,4 @@
-"""Compare what a round of each strategy costs a rank on simulated clusters of different sizes.
+"""Compare the cost per rank of a round of each strategy on simulated clusters of different sizes.
 
     python3 benchmarks/strategies/simulate.py --ranks 64 256
 

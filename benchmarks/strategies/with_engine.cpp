@@ -12,8 +12,8 @@ using exchange::Engine;
 using exchange::Queues;
 using exchange::Strategy;
 
-// The spare core copies for both ranks, one message after the other and out of the caches of other cores: it was seen
-// to take four times as long as two cores take. Computing is long enough for that to fit.
+// The spare core copies for both ranks, message by message and from the caches of other cores, which took up to four
+// times as long as two cores. Computing is long enough to hide this.
 constexpr double compute_of_exchange = 8.0;
 constexpr std::uint64_t smallest_bytes = std::uint64_t{64} << 10U;  // below, there is nothing to hide
 
@@ -35,10 +35,10 @@ struct Shortest {
   double with = 1e30;
 };
 
-/// One engine at a time: threads of another would take from its core.
+/// Measure one engine at a time: threads of another would use its core.
 Json measure_kind(mpi::Context& context, const StrategyOptions& options, Computing& computing, std::uint64_t n_bytes,
                   const Kind& kind) {
-  // Rank 0 computes; the others only wait, and yield their cores while they do.
+  // Rank 0 computes; the others wait and yield their cores.
   const bool computes = context.is_root();
   Engine engine(context, {.queues = kind.queues, .n_threads = kind.n_threads, .n_computing_threads = computes ? 1 : 0});
   RingMessages messages(context, n_bytes, 1);

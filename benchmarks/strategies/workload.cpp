@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t n_values = 1024;
 constexpr std::size_t stamp_stride = 4096;  // a page
 
-/// What a look at the clock takes, on the average of many.
+/// Return the mean cost of reading the clock.
 double clock_seconds() {
   constexpr int n = 1000;
   const double start = mpi::seconds_now();
@@ -40,7 +40,7 @@ Computing::Computing() : values_(n_values, 1.0) {
 }
 
 void Computing::compute_row() noexcept {
-  // A chain, so that no compiler shortens it.
+  // A dependency chain, which compilers cannot shorten.
   double carried = values_.front();
   for (double& value : values_) {
     carried = 0.5 * (value + 1.0 / carried);

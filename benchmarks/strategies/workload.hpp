@@ -9,14 +9,14 @@
 
 namespace barrio::bench {
 
-/// The upper one of the middle two if their number is even. @param values  one at least
+/// Return the median; the upper middle value if their number is even. @param values  at least one
 double median(std::vector<double> values);
 
-/// Arithmetic in rows of a few microseconds, the same number of operations whenever it is asked for.
+/// Arithmetic in rows of a few microseconds, each with the same number of operations.
 class Computing {
  public:
   Computing();
-  /// As many rows as take about `seconds` on an idle core.
+  /// Return the number of rows that take about `seconds` on an idle core.
   [[nodiscard]] std::uint64_t rows_of(double seconds) const noexcept;
   /// Compute that many rows and call `hook` after each.
   template <class Hook>
@@ -36,19 +36,19 @@ class Computing {
   double row_seconds_ = 0.0;
 };
 
-/// Messages to and from the ranks next to this one on a ring, stamped so that each round's contents can be told.
+/// Messages to and from the adjacent ranks on a ring, stamped so that each round's contents can be checked.
 class RingMessages {
  public:
-  /// @param n_messages  to each of the (one or two) neighbours
+  /// Make the messages. @param n_messages  to each of the one or two neighbours
   RingMessages(mpi::Context& context, std::uint64_t n_bytes, int n_messages);
 
-  /// An exchange of these messages.
+  /// Make an exchange of these messages.
   std::unique_ptr<exchange::RepeatedExchange> make_exchange(const exchange::RepeatedExchangeOptions& options);
   /// Stamp outgoing message i of a round.
   void pack(exchange::RepeatedExchange& exchange, std::size_t i, std::uint64_t round) const;
-  /// Whether all incoming messages are those of a round. Looks at a stamp on each page.
+  /// Tell whether all incoming messages belong to a round. Checks a stamp on each page.
   [[nodiscard]] bool is_right(std::uint64_t round) const;
-  /// Forget what has arrived.
+  /// Clear the received contents.
   void clear();
   [[nodiscard]] std::size_t n_bytes() const noexcept { return n_bytes_; }
 
@@ -62,23 +62,23 @@ class RingMessages {
   std::vector<std::vector<std::uint64_t>> arriving_;
 };
 
-/// Seconds that rounds of an exchange took on the slowest rank.
+/// Seconds of rounds of an exchange, on the slowest rank.
 struct RoundTimes {
   double total = 0.0;  ///< begin(), computing, end()
   double wait = 0.0;   ///< end()
   bool is_right = true;
 };
 
-/// One round after a barrier, on the slowest rank. Collective. Wait is without the cost of looking at the clock.
+/// Time one round after a barrier, on the slowest rank. Collective. The wait excludes the cost of reading the clock.
 RoundTimes time_round(mpi::Context& context, RingMessages& messages, exchange::RepeatedExchange& exchange,
                       Computing& computing, std::uint64_t n_rows, std::uint64_t round);
 
-/// What the caller does in such a round, without the exchange: write what is sent, and compute. Collective. Seconds, on
-/// the slowest rank.
+/// Time the caller's work in such a round without the exchange: pack and compute. Collective. @return seconds, on the
+/// slowest rank
 double time_caller(mpi::Context& context, const RingMessages& messages, exchange::RepeatedExchange& exchange,
                    Computing& computing, std::uint64_t n_rows, std::uint64_t round);
 
-/// Mean of `n_rounds` rounds one after the other. Collective.
+/// Return the mean of `n_rounds` consecutive rounds. Collective.
 RoundTimes time_rounds(mpi::Context& context, RingMessages& messages, exchange::RepeatedExchange& exchange,
                        Computing& computing, std::uint64_t n_rows, std::uint64_t n_rounds);
 

@@ -21,7 +21,7 @@ Vector cross(const Vector& a, const Vector& b) {
 }
 double dot(const Vector& a, const Vector& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
-/// One number that a tet adds to a row.
+/// Contribution of a tet to a row.
 struct Term {
   barrio::GlobalId column_id;
   barrio::GlobalId cell_id;

@@ -8,20 +8,20 @@
 namespace heat {
 
 /// The heat equation  M dT/dt = -K T  on tets: linear finite elements (P1), lumped mass, unit diffusivity.
-/// Rows of owned vertices only; with a layer of ghost cells a rank sees all cells around them, so a row is complete
-/// without a message. Entries add up in the order of global ids, so they are bitwise the same on any rank count.
+/// Has the rows of owned vertices. With a layer of ghost cells a rank has all cells around them, so rows are complete
+/// without messages. Entries are summed in the order of global ids, so they are bitwise the same on any rank count.
 class Conduction {
  public:
-  /// Local. @pre the mesh has tets and one ghost layer
+  /// Assemble the matrices. Local. @pre the mesh has tets and one ghost layer
   explicit Conduction(const barrio::Mesh& mesh);
 
-  /// rate = -(K T) / M for owned vertices first .. last - 1; fixed vertices get 0. Local.
+  /// Compute rate = -(K T) / M for owned vertices first .. last - 1; fixed vertices get 0. Local.
   void compute_rate(barrio::mesh::LocalRange rows, const double* temperature, double* rate) const;
-  /// Keep the temperature of a vertex. @pre it is owned
+  /// Keep the temperature of a vertex constant. @pre it is owned
   void fix(barrio::LocalId vertex) { is_fixed_[barrio::index(vertex)] = 1; }
-  /// A bound above the largest eigenvalue of K / M over this rank's rows (Gershgorin).
+  /// Return an upper bound of the eigenvalues of K / M over this rank's rows (Gershgorin).
   [[nodiscard]] double local_spectral_bound() const;
-  /// Lumped mass of an owned vertex: a quarter of the volume of the tets around it.
+  /// Return the lumped mass of an owned vertex: a quarter of the volume of the tets around it.
   [[nodiscard]] double mass(std::size_t vertex) const { return mass_[vertex]; }
 
  private:

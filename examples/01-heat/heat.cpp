@@ -1,6 +1,6 @@
-// Heat conduction on a distributed mesh of tets: load by parts, one layer of ghosts, and a ghost exchange at every
-// step, hidden behind the interior. Explicit Chebyshev steps of first order (RKC) take the stiff mesh to its steady
-// state, which is known: the boundary holds a linear temperature, and linear elements hold a linear function exactly.
+// Heat conduction on a distributed mesh of tets: load by parts, one layer of ghosts, and a ghost exchange in every
+// stage that overlaps with the interior. First-order explicit Chebyshev steps (RKC) advance the stiff problem to its
+// steady state. That is known exactly: the boundary temperature is linear, and so are the elements.
 //
 //   mpiexec -n 4 heat wing8.h5m -o heat.vtkhdf --result heat.json --traffic traffic.json
 //
@@ -36,7 +36,7 @@ constexpr barrio::RegionName fringe_region{"heat.fringe"};
 constexpr barrio::RegionName wait_region{"heat.wait"};
 constexpr barrio::RegionName output_region{"heat.output"};
 
-constexpr double cold = 250.0;  // kelvin, at the start
+constexpr double cold = 250.0;  // initial temperature, kelvin
 
 struct Options {
   std::string mesh;
@@ -49,10 +49,11 @@ struct Options {
   int n_frames = 16;
 };
 
-/// The temperature of the boundary, and in the end of everything. It does not vary along y, so y = 0 may be insulated.
+/// Return the steady temperature, which the boundary has from the start. It is constant along y, so y = 0 may be
+/// insulated.
 double steady_temperature(const double* x) { return 300.0 + 10.0 * x[0] + 5.0 * x[2]; }
 
-/// Advance over one span of time by one Chebyshev step with as many stages as stability asks for.
+/// Advance over a span of time by one Chebyshev step with as many stages as stability needs.
 class Stepper {
  public:
   Stepper(barrio::Mesh& mesh, const heat::Conduction& conduction, barrio::mesh::Field<double> temperature,
@@ -67,14 +68,14 @@ class Stepper {
         before_(mesh.n_owned(Dim::vertex)),
         rate_(mesh.n_owned(Dim::vertex)) {}
 
-  /// @return stages taken
+  /// Advance the temperature. Collective. @return number of stages
   int advance(double span) {
-    // With this damping every stiff mode shrinks at least by 1 / cosh(sqrt(2 damping)) = 1/43 a step, and n stages are
-    // stable up to span * bound = 2 n^2 tanh(sqrt(2 damping)) / sqrt(2 damping) = 0.447 n^2.
+    // With this damping every stiff mode shrinks at least by 1 / cosh(sqrt(2 damping)) = 1/43 per step, and n stages
+    // are stable up to span * bound = 2 n^2 tanh(sqrt(2 damping)) / sqrt(2 damping) = 0.447 n^2.
     constexpr double damping = 10.0;
     const int n = std::max(2, static_cast<int>(std::ceil(std::sqrt(span * bound_ / 0.44))) + 1);
     const double w0 = 1.0 + damping / (static_cast<double>(n) * n);
-    // Chebyshev polynomials and derivatives at w0 by recurrence.
+    // Chebyshev polynomials and their derivatives at w0, by recurrence.
     double t0 = 1.0;
     double t1 = w0;
     double d0 = 0.0;
@@ -119,12 +120,12 @@ class Stepper {
 
  private:
   void compute_rate() {
-    halo_.begin();  // ghosts travel while
+    halo_.begin();  // send ghosts ...
     {
       const barrio::Region region(trace_, interior_region);
       for (LocalRange block = first_block(); !block.empty(); block = next_block(block)) {
-        conduction_.compute_rate(block, now_.values().data(), rate_.data());  // the inside is computed,
-        halo_.progress();                                                     // and MPI goes on
+        conduction_.compute_rate(block, now_.values().data(), rate_.data());  // ... while the interior is computed,
+        halo_.progress();                                                     // and let MPI make progress
       }
     }
     {
@@ -134,7 +135,7 @@ class Stepper {
     const barrio::Region region(trace_, fringe_region);
     conduction_.compute_rate(fringe_, now_.values().data(), rate_.data());
   }
-  /// The inside in blocks of a few microseconds each.
+  /// Return the first block of the interior; each takes a few microseconds.
   [[nodiscard]] LocalRange first_block() const { return next_block({interior_.first, interior_.first}); }
   [[nodiscard]] LocalRange next_block(LocalRange block) const {
     constexpr std::size_t most = 512;
@@ -153,7 +154,7 @@ class Stepper {
   std::vector<double> rate_;
 };
 
-/// Mark the vertices of all boundary faces but the insulated ones, on their owners.
+/// Mark the vertices of all boundary faces except insulated ones, on their owners. Collective.
 std::vector<char> find_fixed(barrio::Mesh& mesh, const std::string& insulated) {
   auto mark = mesh.add_field<std::int32_t>("fixed", Dim::vertex);
   for (const auto& set : mesh.sets()) {
@@ -161,7 +162,7 @@ std::vector<char> find_fixed(barrio::Mesh& mesh, const std::string& insulated) {
     for (const LocalId face : set.entities[2])
       for (const LocalId v : mesh.entities(Dim::face).nodes_of(index(face))) mark[v] = 1;
   }
-  // The face may be on a neighbour only: what copies know goes to the owner.
+  // Only a neighbour may have the face, so marks on copies are sent to the owner.
   mesh.plan(mark).reduce([](std::int32_t a, std::int32_t b) { return std::max(a, b); });
   return {mark.values().begin(), mark.values().begin() + static_cast<std::ptrdiff_t>(mesh.n_owned(Dim::vertex))};
 }
@@ -186,7 +187,7 @@ void solve(barrio::Context& context, const Options& options) {
     return barrio::io::read(context, options.mesh, {.ghost_layers = 1});
   }();
   check_tets(mesh, options.mesh);
-  if (options.names_insulated)  // throws, and says what was meant
+  if (options.names_insulated)  // throws for an unknown name, with "did you mean"
     barrio::agree_after(context,
                         [&] { static_cast<void>(mesh.set(barrio::mesh::SetKind::neumann, options.insulated)); });
 
@@ -216,7 +217,7 @@ void solve(barrio::Context& context, const Options& options) {
         mesh, options.output, barrio::io::VtkhdfOptions{.fields = {"temperature"}, .has_steps = true});
   write_frame(0.0);
 
-  // Frames follow each other in growing distance: heat moves fast at first.
+  // The time between frames grows, since heat moves fast at first.
   const double first_time = options.end_time / 1000.0;
   const double growth = std::pow(options.end_time / first_time, 1.0 / std::max(options.n_frames - 1, 1));
   std::int64_t n_stages = 0;
@@ -275,12 +276,12 @@ void solve(barrio::Context& context, const Options& options) {
   if (!(error <= tolerance)) {
     throw barrio::AgreedError(barrio::ErrorCode::differs,
                               {.subject = "temperature",
-                               .cause = fmt::format("is {:.3g} K off the known steady state", error),
+                               .cause = fmt::format("differs by {:.3g} K from the known steady state", error),
                                .remedy = "raise --end-time; if that does not help, it is a bug"});
   }
 }
 
-/// Take the command line apart. @return nothing if help was asked for and given
+/// Parse the command line. @return nothing after printing help
 std::optional<Options> parse(barrio::Context& context, int argc, char** argv) {
   Options options;
   CLI::App app{"Heat conduction on a distributed mesh of tets"};
@@ -292,12 +293,12 @@ std::optional<Options> parse(barrio::Context& context, int argc, char** argv) {
   app.add_option("--traffic", options.traffic, "Traffic between parts to write (.json), for barrio map");
   const CLI::Option* const insulated =
       app.add_option("--insulated", options.insulated,
-                     "Boundary set without heat flow; all others are held at the steady temperature")
+                     "Boundary set without heat flow; all others are kept at the steady temperature")
           ->capture_default_str();
   app.add_option("--end-time", options.end_time, "Time to reach, with unit diffusivity")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
-  app.add_option("--frames", options.n_frames, "Frames to write, the first one apart")
+  app.add_option("--frames", options.n_frames, "Frames to write after the initial one")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
   try {
@@ -305,9 +306,9 @@ std::optional<Options> parse(barrio::Context& context, int argc, char** argv) {
   } catch (const CLI::Success& wanted) {
     if (context.is_root()) app.exit(wanted);
     return {};
-  } catch (const CLI::ParseError& error) {  // alike on all ranks
+  } catch (const CLI::ParseError& error) {  // the same on all ranks
     throw barrio::AgreedError(barrio::ErrorCode::usage,
-                              {.subject = "heat", .cause = error.what(), .remedy = "heat --help shows what there is"});
+                              {.subject = "heat", .cause = error.what(), .remedy = "see heat --help"});
   }
   options.names_insulated = insulated->count() > 0;
   return options;

@@ -1,4 +1,4 @@
-// Particles that move between neighbouring ranks, in rounds of a Neighborhood: four ways, one result.
+// Particles that move between neighbouring ranks, in rounds of a Neighborhood: four variants, one result.
 //
 //   mpiexec -n 4 particles_barrio
 #include <array>
@@ -30,12 +30,12 @@ void deliver(std::vector<Particle>& mine, Neighborhood& hood) {
     if (to == rank) {
       staying.push_back(particle);
     } else {
-      round.allocate(to) = particle;  // straight into a send buffer
+      round.allocate(to) = particle;  // directly into a send buffer
     }
   }
-  round.close();  // nothing more from this rank
+  round.close();  // this rank sends no more
   mine = std::move(staying);
-  for (const auto& [from, particle] : round.received()) mine.push_back(particle);  // first come, first served
+  for (const auto& [from, particle] : round.received()) mine.push_back(particle);  // in order of arrival
 }
 
 void walk(std::vector<Particle>& mine, Neighborhood& hood) {
@@ -89,7 +89,7 @@ void walk_with_trails(std::vector<Particle>& mine, Neighborhood& hood) {
   for (const Traveller& traveller : travellers) mine.push_back(traveller.particle);
 }
 
-/// Two steps at a time: a particle may leap over a whole slab.
+/// Move two steps at a time, so that a particle may leap over a whole slab.
 void leap(std::vector<Particle>& mine, Neighborhood& hood) {
   static_assert(particles::n_steps % 2 == 0);
   for (int step = 0; step < particles::n_steps; step += 2) {
@@ -123,8 +123,8 @@ void compare(barrio::Context& context) {
   }
   {
     std::vector<Particle> mine = particles::at_start(context.rank(), context.size());
-    // Between two nodes one message a round, however many ranks they have: pairs of ranks play nodes here. Without
-    // `node` those that share memory are one.
+    // One message per round between two nodes, for any number of ranks on them. Here pairs of ranks play nodes; without
+    // `node`, ranks that share memory form a node.
     Neighborhood hood(context, neighbours, {.routing = barrio::exchange::Routing::by_node, .node = context.rank() / 2});
     walk(mine, hood);
     report(context, "by node", mine);

@@ -43,7 +43,7 @@ def deliver(mine: np.ndarray, exchange: barrio.Exchange, comm: MPI.Comm) -> np.n
 
 
 def deliver_by_site(mine: np.ndarray, exchange: barrio.Exchange, comm: MPI.Comm) -> np.ndarray:
-    """The same with a message for each site."""
+    """Do the same with one message for each site."""
     with exchange.round(PARTICLE) as r:
         for site in np.unique(mine["site"]):
             r.send(owner(site, comm.size), mine[mine["site"] == site])

@@ -5,10 +5,10 @@
 
 namespace particles {
 
-/// Particles walk round a ring of sites. Each rank owns a slab of the ring, and the particles in it.
+/// Particles walk on a ring of sites. Each rank owns a slab of the ring and the particles in it.
 constexpr std::int64_t n_sites = 1024;
 constexpr std::int64_t n_particles = 8000;
-constexpr std::int64_t farthest = 160;  // in one step: as wide as the slabs of 6 ranks
+constexpr std::int64_t farthest = 160;  // sites in one step: the slab width with 6 ranks
 constexpr int n_steps = 40;
 
 struct Particle {
@@ -24,7 +24,7 @@ constexpr std::uint64_t mix(std::uint64_t x) {
   return x ^ (x >> 31U);
 }
 
-/// Where a particle is after a step: from -farthest to farthest sites away, by its id and the step alone.
+/// Move a particle by -farthest to farthest sites, a function of its id and the step only.
 inline void move(Particle& particle, int step) {
   const std::uint64_t word = mix(static_cast<std::uint64_t>(particle.id * n_steps + step));
   const auto distance = static_cast<std::int64_t>(word % (2 * farthest + 1)) - farthest;
@@ -33,7 +33,7 @@ inline void move(Particle& particle, int step) {
 
 inline int owner(std::int64_t site, int n_ranks) { return static_cast<int>(site * n_ranks / n_sites); }
 
-/// The particles that start in the slab of a rank.
+/// Return the particles that start in the slab of a rank.
 inline std::vector<Particle> at_start(int rank, int n_ranks) {
   std::vector<Particle> mine;
   for (std::int64_t id = 0; id < n_particles; ++id)
@@ -41,7 +41,7 @@ inline std::vector<Particle> at_start(int rank, int n_ranks) {
   return mine;
 }
 
-/// The ranks of the slabs on both sides: two, or one, or none.
+/// Return the ranks of the adjacent slabs: two, one or none.
 inline std::vector<int> beside(int rank, int n_ranks) {
   const int left = (rank + n_ranks - 1) % n_ranks;
   const int right = (rank + 1) % n_ranks;
@@ -50,7 +50,7 @@ inline std::vector<int> beside(int rank, int n_ranks) {
   return {left, right};
 }
 
-/// A number that does not depend on the order of particles; add up that of all ranks.
+/// Return a checksum that does not depend on the order of particles; sum it over ranks.
 inline std::uint64_t checksum(const std::vector<Particle>& mine) {
   std::uint64_t sum = 0;
   for (const Particle& particle : mine)

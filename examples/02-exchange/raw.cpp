@@ -1,4 +1,4 @@
-// Particles that move between neighbouring ranks, by hand: first counts, then particles.
+// Particles that move between neighbouring ranks, written by hand: first counts, then particles.
 //
 //   mpiexec -n 4 particles_raw
 #include <mpi.h>
@@ -27,13 +27,13 @@ void deliver(std::vector<Particle>& mine, const std::vector<int>& neighbours, in
     std::size_t i = 0;
     while (i < n && neighbours[i] != to) ++i;
     if (to != rank && i == n) {
-      std::fprintf(stderr, "rank %d: a particle wants to rank %d, which is no neighbour\n", rank, to);
+      std::fprintf(stderr, "rank %d: a particle moves to rank %d, which is not a neighbour\n", rank, to);
       MPI_Abort(MPI_COMM_WORLD, 1);
     }
     (to == rank ? staying : leaving[i]).push_back(particle);
   }
 
-  // Nobody knows how many come, so counts go first.
+  // Receivers do not know the number of particles, so counts go first.
   std::vector<MPI_Request> requests(2 * n);
   std::vector<int> n_leaving(n);
   std::vector<int> n_coming(n);
@@ -45,7 +45,7 @@ void deliver(std::vector<Particle>& mine, const std::vector<int>& neighbours, in
   }
   MPI_Waitall(static_cast<int>(2 * n), requests.data(), MPI_STATUSES_IGNORE);
 
-  // Then the particles. The sends are read by MPI until the wait at the end.
+  // Then the particles. MPI reads the send buffers until the wait at the end.
   std::vector<std::vector<Particle>> coming(n);
   for (std::size_t i = 0; i < n; ++i) {
     coming[i].resize(static_cast<std::size_t>(n_coming[i]));
@@ -56,7 +56,7 @@ void deliver(std::vector<Particle>& mine, const std::vector<int>& neighbours, in
     MPI_Isend(leaving[i].data(), n_leaving[i] * static_cast<int>(sizeof(Particle)), MPI_BYTE, neighbours[i],
               particle_tag, MPI_COMM_WORLD, &requests[n + i]);
   mine = std::move(staying);
-  for (std::size_t k = 0; k < n; ++k) {  // first come, first served
+  for (std::size_t k = 0; k < n; ++k) {  // in order of arrival
     int i = 0;
     MPI_Waitany(static_cast<int>(n), requests.data(), &i, MPI_STATUS_IGNORE);
     const auto& arrived = coming[static_cast<std::size_t>(i)];

@@ -1,4 +1,4 @@
-// Go on from a checkpoint and leave another, on any number of ranks: every run makes all vertices a year older.
+// Restart from a checkpoint and write another, on any number of ranks: every run makes all vertices a year older.
 // restart IN OUT.h5m
 #include <barrio/base/error.hpp>
 #include <barrio/io/read.hpp>
@@ -13,9 +13,9 @@ using barrio::mesh::Dim;
 int main(int argc, char** argv) {
   return barrio::run(argc, argv, [&](barrio::Context& context) {
     if (argc != 3)
-      throw barrio::AgreedError(barrio::ErrorCode::usage, {"restart", "takes two words", "restart IN OUT.h5m"});
+      throw barrio::AgreedError(barrio::ErrorCode::usage, {"restart", "needs two arguments", "restart IN OUT.h5m"});
     barrio::Mesh mesh = barrio::io::read(context, argv[1], {.ghost_layers = 1});
-    auto age = mesh.has_tag("age") ? barrio::mesh::tag_as_field<double>(mesh, "age", Dim::vertex)  // copies too
+    auto age = mesh.has_tag("age") ? barrio::mesh::tag_as_field<double>(mesh, "age", Dim::vertex)  // on copies too
                                    : mesh.add_field<double>("age", Dim::vertex);                   // zero everywhere
     for (double& years : age.values()) years += 1.0;
     barrio::io::write(mesh, argv[2]);  // the mesh with sets, tags, parts and fields

@@ -1,4 +1,4 @@
-"""The same in Python: python restart.py IN OUT.h5m"""
+"""Do the same as restart.cpp in Python: python restart.py IN OUT.h5m"""
 
 import sys
 
@@ -11,7 +11,7 @@ if len(sys.argv) != 3:
     sys.exit("usage: restart.py IN OUT.h5m")
 mesh = barrio.read(MPI.COMM_WORLD, sys.argv[1], ghost_layers=1)
 age = (
-    mesh.tag_as_field("age", Dim.vertex)  # of all vertices here, copies too
+    mesh.tag_as_field("age", Dim.vertex)  # on all local vertices, copies too
     if mesh.has_tag("age")
     else mesh.add_field("age", Dim.vertex)  # zero everywhere
 )

@@ -12,8 +12,8 @@ using barrio::index, barrio::LocalId, barrio::mesh::Dim;
 int main(int argc, char** argv) {
   return barrio::run(argc, argv, [&](barrio::Context& context) {
     if (argc != 3)
-      throw barrio::AgreedError(barrio::ErrorCode::usage, {"solver", "takes two words", "solver MESH OUT.vtkhdf"});
-    barrio::Mesh mesh = barrio::io::read(context, argv[1], {.ghost_layers = 1});  // each rank its parts, and ghosts
+      throw barrio::AgreedError(barrio::ErrorCode::usage, {"solver", "needs two arguments", "solver MESH OUT.vtkhdf"});
+    barrio::Mesh mesh = barrio::io::read(context, argv[1], {.ghost_layers = 1});  // this rank's parts, with ghosts
     const auto& cells = mesh.cells();
     const auto& x = mesh.vertices().coordinates;
     auto heat = mesh.add_field<double>("heat", Dim::vertex);
@@ -33,13 +33,13 @@ int main(int argc, char** argv) {
         }
       }
     };
-    auto halo = mesh.plan(heat);  // neighbours only, built once
+    auto halo = mesh.plan(heat);  // built once, for neighbours only
     barrio::io::VtkhdfWriter out(mesh, argv[2], {.fields = {"heat"}, .has_steps = true});
     for (int step = 0; step < 50; ++step) {
       sum.assign(n_local, 0.0);
       n_cells.assign(n_local, 0);
-      halo.begin();                    // ghosts travel ...
-      add_cells(0, cells.n_interior);  // ... while the inside is computed, which needs none
+      halo.begin();                    // send ghosts ...
+      add_cells(0, cells.n_interior);  // ... while computing the interior, which needs no ghosts
       halo.end();
       add_cells(cells.n_interior, cells.size());
       for (std::size_t v = 0; v < mesh.n_owned(Dim::vertex); ++v) heat.values()[v] = sum[v] / n_cells[v];
@@ -48,7 +48,7 @@ int main(int argc, char** argv) {
       out.write_step(step + 1.0);
     }
     out.close();
-    double total = 0.0;  // over owned vertices, so each counts once
+    double total = 0.0;  // over owned vertices: each counts once
     for (std::size_t v = 0; v < mesh.n_owned(Dim::vertex); ++v) total += heat.values()[v];
     const auto n = static_cast<double>(mesh.n_global(Dim::vertex));
     total = barrio::mpi::sum(context, total);

@@ -1,4 +1,4 @@
-"""The same in Python: python solver.py MESH OUT.vtkhdf"""
+"""Do the same as solver.cpp in Python: python solver.py MESH OUT.vtkhdf"""
 
 import sys
 
@@ -10,7 +10,7 @@ from barrio import Dim
 
 if len(sys.argv) != 3:
     sys.exit("usage: solver.py MESH OUT.vtkhdf")
-mesh = barrio.read(MPI.COMM_WORLD, sys.argv[1], ghost_layers=1)  # each rank its parts, and ghosts
+mesh = barrio.read(MPI.COMM_WORLD, sys.argv[1], ghost_layers=1)  # this rank's parts, with ghosts
 cells = mesh.cells  # (n, k): vertices of each cell, by local id
 n_local, n_owned = mesh.n_local(Dim.vertex), mesh.n_owned(Dim.vertex)
 heat = mesh.add_field("heat", Dim.vertex)
@@ -28,8 +28,8 @@ def add_cells(some: np.ndarray) -> np.ndarray:
 
 with barrio.VtkhdfWriter(mesh, sys.argv[2], fields=["heat"], steps=True) as out:
     for step in range(50):
-        heat.begin_exchange()  # ghosts travel ...
-        total = add_cells(inner)  # ... while the inside is computed, which needs none
+        heat.begin_exchange()  # send ghosts ...
+        total = add_cells(inner)  # ... while computing the interior, which needs no ghosts
         heat.end_exchange()
         total += add_cells(outer)
         heat.values[:n_owned] = total[:n_owned] / n_cells[:n_owned]

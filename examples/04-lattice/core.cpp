@@ -18,7 +18,7 @@ using barrio::mesh::SetKind;
 
 namespace {
 
-/// Three kinds in each ring around the middle.
+/// Return the kind of an assembly: three kinds in each ring around the centre.
 int kind_at(const Core& core, int ring, int place) { return (3 * ring + (place % 3 + 3) % 3) % core.n_kinds; }
 
 }  // namespace
@@ -50,7 +50,7 @@ Expected expected(const Core& core) {
   const std::int64_t n = std::int64_t{core.n_pins} * core.cells_per_pin;  // edges along a side
   const std::int64_t n_faces = n_slots * section.n_quads();
   Expected found{};
-  std::int64_t n_outer = 0;  // sides of assemblies where none other is
+  std::int64_t n_outer = 0;  // sides of assemblies without a neighbour
   if (core.shape == Shape::square) {
     n_outer = 2 * (std::int64_t{core.n[0]} + core.n[1]);
     found.n_sides = (4 * n_slots - n_outer) / 2;
@@ -58,7 +58,7 @@ Expected expected(const Core& core) {
     n_outer = 6 * (2 * std::int64_t{core.n_rings} - 1);
     found.n_sides = (6 * n_slots - n_outer) / 2;
   }
-  // Euler's formula for a disc: V - E + F = 1; each face has four edges, each edge two faces but for those outside.
+  // Euler's formula for a disc: V - E + F = 1. Each face has four edges; each edge has two faces, outer edges one.
   const std::int64_t n_edges = (4 * n_faces + n * n_outer) / 2;
   found.n_cells = n_faces * core.n_layers;
   found.n_vertices = (1 + n_edges - n_faces) * (core.n_layers + 1);

@@ -1,10 +1,10 @@
-// The core of a reactor: assemblies of a dozen kinds, each meshed once, copied and moved to their places, and joined
-// where they touch. Each vertex is in the file once.
+// A reactor core: assemblies of a dozen kinds, each meshed once, copied, moved to their positions, and joined where
+// they touch. Each vertex is in the file once.
 //
 //   barrio --ranks 4 exec lattice --rings 5 -o core
 //   barrio --ranks 4 exec lattice --squares 7 5 -o core
 //
-// The job of table I in Tautges et al. 2012, section V; table.py prints both side by side.
+// This is the problem of table I in Tautges et al. 2012, section V; table.py prints both results.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -40,11 +40,11 @@ std::optional<Options> parse(barrio::Context& context, int argc, char** argv) {
   Options options;
   std::vector<int> squares;
   lattice::Core& core = options.core;
-  CLI::App app{"The core of a reactor: assemblies of several kinds, copied, moved and joined"};
-  app.add_option("--rings", core.n_rings, "Hexagonal assemblies in so many rings")
+  CLI::App app{"A reactor core: assemblies of several kinds, copied, moved and joined"};
+  app.add_option("--rings", core.n_rings, "Number of rings of hexagonal assemblies")
       ->check(CLI::Range(1, 30))
       ->capture_default_str();
-  app.add_option("--squares", squares, "Square assemblies instead, so many along x and y")
+  app.add_option("--squares", squares, "Use square assemblies, this many along x and y")
       ->expected(2)
       ->check(CLI::Range(1, 60))
       ->excludes("--rings");
@@ -54,13 +54,13 @@ std::optional<Options> parse(barrio::Context& context, int argc, char** argv) {
   app.add_option("--pins", core.n_pins, "Pins along a side of an assembly")
       ->check(CLI::Range(1, 100))
       ->capture_default_str();
-  app.add_option("--cells-per-pin", core.cells_per_pin, "Hexes along a side of the cell around a pin: even")
+  app.add_option("--cells-per-pin", core.cells_per_pin, "Hexes along a side of the cell around a pin; must be even")
       ->check(CLI::Range(4, 100))
       ->capture_default_str();
   app.add_option("--layers", core.n_layers, "Hexes along the height")
       ->check(CLI::Range(1, 10'000))
       ->capture_default_str();
-  app.add_option("--tolerance", options.tolerance, "Vertices no farther apart become one; sides have the length 1")
+  app.add_option("--tolerance", options.tolerance, "Merge vertices within this distance; sides have the length 1")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   app.add_option("-o,--output", options.output, "Write OUTPUT.h5m and OUTPUT.vtkhdf");
@@ -81,7 +81,7 @@ std::optional<Options> parse(barrio::Context& context, int argc, char** argv) {
   return options;
 }
 
-/// Seconds of the slowest rank between moments, by name.
+/// Stopwatch for phases: seconds of the slowest rank, by name.
 class Laps {
  public:
   explicit Laps(barrio::Context& context) : context_(context) { barrier(); }
@@ -101,7 +101,7 @@ class Laps {
   Json seconds_;
 };
 
-/// Volume of all cells, each of six tets around the diagonal. Collective.
+/// Return the volume of all cells, each of six tets around the diagonal. Collective.
 double volume_of(const barrio::Mesh& mesh) {
   constexpr std::array<std::array<std::size_t, 2>, 6> edges{{{1, 2}, {2, 3}, {3, 7}, {7, 4}, {4, 5}, {5, 1}}};
   const auto& x = mesh.vertices().coordinates;
@@ -125,7 +125,7 @@ double volume_of(const barrio::Mesh& mesh) {
   return barrio::mpi::sum(mesh.context(), sum);
 }
 
-/// Sides on which all vertices of both assemblies have their partner.
+/// Count the sides on which all vertices of both assemblies have a partner.
 std::int64_t n_whole_sides(const std::vector<Joint>& joints, std::int64_t n_on_side) {
   return std::ranges::count_if(joints, [&](const Joint& joint) {
     return joint.n_matched == 2 * n_on_side && joint.n_ambiguous == 0 && joint.n_chained == 0;
@@ -138,13 +138,13 @@ void check(const lattice::Expected& expected, const barrio::mesh::JoinReport& re
     throw AgreedError(ErrorCode::differs, {.subject = "lattice", .cause = cause, .remedy = "try another tolerance"});
   };
   if (mesh.n_global(Dim::volume) != expected.n_cells)
-    fail(fmt::format("{} cells, expected are {}", mesh.n_global(Dim::volume), expected.n_cells));
+    fail(fmt::format("has {} cells, but must have {}", mesh.n_global(Dim::volume), expected.n_cells));
   if (const auto n = n_whole_sides(report.joints, expected.n_on_side); n != expected.n_sides)
-    fail(fmt::format("{} sides of assemblies are joined whole, expected are {}", n, expected.n_sides));
+    fail(fmt::format("has {} completely joined sides, but must have {}", n, expected.n_sides));
   if (report.n_vertices != expected.n_vertices)
-    fail(fmt::format("{} vertices after joining, expected are {}", report.n_vertices, expected.n_vertices));
+    fail(fmt::format("has {} vertices after joining, but must have {}", report.n_vertices, expected.n_vertices));
   if (std::abs(volume - expected.volume) > 1e-9 * expected.volume)
-    fail(fmt::format("a volume of {}, expected is {}", volume, expected.volume));
+    fail(fmt::format("has the volume {}, but must have {}", volume, expected.volume));
 }
 
 void run(barrio::Context& context, const Options& options) {
@@ -159,7 +159,7 @@ void run(barrio::Context& context, const Options& options) {
   laps.lap("copy_move");
   const auto joined = barrio::mesh::join(context, std::move(pieces), {.tolerance = options.tolerance});
   laps.lap("join");
-  const barrio::Mesh mesh(context, joined.tables);  // each assembly is a part, each rank has some of them
+  const barrio::Mesh mesh(context, joined.tables);  // each assembly is a part; each rank has some of the parts
   laps.lap("distribute");
   const double volume = volume_of(mesh);
   const lattice::Expected expected = lattice::expected(options.core);

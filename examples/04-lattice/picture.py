@@ -1,4 +1,4 @@
-"""Draw a core from above: fuel by kind of assembly, absorbers dark, coolant pale.
+"""Draw a core from above: fuel coloured by kind of assembly, absorbers dark, coolant pale.
 
 build/venv/bin/python examples/04-lattice/picture.py core.vtkhdf core.png
 """
@@ -15,7 +15,7 @@ reader.Update()
 pieces = reader.GetOutputDataObject(0)  # one for each assembly
 core = pv.merge([pv.wrap(pieces.GetPartition(i)) for i in range(pieces.GetNumberOfPartitions())])
 
-# Materials are 10 x the number of the kind, + 0 fuel, 1 absorber, 2 coolant.
+# Materials are numbered 10 x kind, + 0 for fuel, 1 for absorber, 2 for coolant.
 material = np.asarray(core["material"])
 kinds = np.unique(material // 10)
 hue = np.arange(len(kinds))[:, None] / len(kinds)

@@ -17,7 +17,7 @@ Section::Section(Shape shape, int kind, int n_pins, int cells_per_pin)
 
 double Section::area() const noexcept { return is_hexagon() ? 1.5 * std::numbers::sqrt3 : 1.0; }
 
-// A hexagon has its centre, then of each block the rows i = 1 .. n. Row 0 is where the next block begins.
+// The centre of a hexagon comes first, then the rows i = 1 .. n of each block. Row 0 belongs to the next block.
 std::int64_t Section::vertex(Place at) const noexcept {
   if (!is_hexagon()) return at.i * (n_ + 1) + at.j;
   if (at.i == 0 && at.j == 0) return 0;
@@ -60,7 +60,7 @@ Point Section::position(std::int64_t vertex) const {
   Point middle = along((static_cast<double>(pin_i) + 0.5) / n_pins, (static_cast<double>(pin_j) + 0.5) / n_pins);
   const double ring = std::max(std::abs(u), std::abs(v));
   const double length = std::hypot(straight[0], straight[1]);
-  // Squares around the middle become circles up to the rim of the pin; from there on they straighten again.
+  // Squares around the centre become circles up to the rim of the pin, and squares again outside.
   const double room = (x[0] * y[1] - x[1] * y[0]) / (2.0 * n_pins);
   const int size = kind_ / 4;
   const double radius = (0.55 + 0.09 * size) * room;

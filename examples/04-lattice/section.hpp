@@ -11,13 +11,13 @@ enum class Shape { square, hexagon };  // both with sides of length 1
 
 inline constexpr int max_kinds = 20;
 
-/// The section of one kind of assembly, cut into quads: pins side by side, each a circle in a cell of coolant.
-/// Everything is in closed form. A square is one block of n x n quads, a hexagon three rhombic ones around its centre.
+/// The section of one kind of assembly as quads: a grid of pins, each a circle in a cell of coolant. Everything is in
+/// closed form. A square is one block of n x n quads, a hexagon three rhombic blocks around its centre.
 class Section {
  public:
   enum Material { fuel, absorber, coolant };
 
-  /// @param kind  0 .. max_kinds - 1: which pins absorb, and how wide all are
+  /// Make a section. @param kind  0 .. max_kinds - 1: decides which pins absorb, and the width of all pins
   /// @param n_pins  along a side  @param cells_per_pin  along a side; even, >= 4
   Section(Shape shape, int kind, int n_pins, int cells_per_pin);
 
@@ -27,9 +27,9 @@ class Section {
   }
   [[nodiscard]] double area() const noexcept;
 
-  /// Where a vertex is; the origin is the centre of a hexagon, and a corner of a square.
+  /// Return the position of a vertex; the origin is the centre of a hexagon, or a corner of a square.
   [[nodiscard]] Point position(std::int64_t vertex) const;
-  /// Vertices of a quad, anticlockwise.
+  /// Return the vertices of a quad, anticlockwise.
   [[nodiscard]] std::array<std::int64_t, 4> quad(std::int64_t quad) const;
   [[nodiscard]] Material material(std::int64_t quad) const;
 
@@ -44,7 +44,7 @@ class Section {
   [[nodiscard]] std::int64_t vertex(Place at) const noexcept;
   [[nodiscard]] Place place_of_vertex(std::int64_t vertex) const noexcept;
   [[nodiscard]] Place place_of_quad(std::int64_t quad) const noexcept;
-  /// Of the block: where i, and where j grows.
+  /// Return the directions of i and j in a block.
   [[nodiscard]] std::array<Point, 2> axes(std::int64_t block) const noexcept;
   [[nodiscard]] bool absorbs(std::int64_t pin_i, std::int64_t pin_j) const noexcept;
 
@@ -54,7 +54,7 @@ class Section {
   std::int64_t cells_per_pin_;
   std::int64_t n_;  ///< quads along a side
   int n_pin_cells_;
-  double pin_ring_;  ///< where pins end, as in `ring`
+  double pin_ring_;  ///< `ring` at the rim of the pins
 };
 
 }  // namespace lattice

@@ -1,9 +1,8 @@
-"""Run the lattice at several rank counts, and print its times beside those of Tautges et al. 2012, table I.
+"""Run the lattice at several rank counts, and compare its times with those of Tautges et al. 2012, table I.
 
     python3 table.py --ranks 1 2 4 -- build/release/bin/barrio exec lattice --rings 5
 
-What stands behind `--` is run with `--ranks N` behind its first word. Prints one JSON document; the table goes to
-stderr.
+The command after `--` is run with `--ranks N` after its first word. Prints one JSON document; the table goes to stderr.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ STEPS = ["make_kinds", "copy_move", "join", "distribute", "write_h5m", "write_vt
 
 
 def run(ranks: int, command: list[str]) -> dict[str, Any]:
-    """Run the program once; it checks its own result."""
+    """Run the program once. It checks its own result."""
     line = [command[0], "--ranks", str(ranks), *command[1:]]
     done = subprocess.run(line, capture_output=True, text=True)
     if done.returncode != 0:
@@ -45,7 +44,7 @@ def run(ranks: int, command: list[str]) -> dict[str, Any]:
 
 
 def to_text(runs: list[dict[str, Any]]) -> str:
-    """Return the table: a line per run, then the paper's."""
+    """Return the table: one line per run, then the paper's."""
     steps = [step for step in STEPS if step in runs[0]["seconds"]]
     cells = runs[0]["cells"]
     cores = os.cpu_count() or 1
@@ -88,7 +87,7 @@ def main() -> int:
     runs = [run(ranks, options.command) for ranks in options.ranks]
     keys = ("checksum", "cells", "vertices")
     if any(one[key] != runs[0][key] for one in runs for key in keys):
-        sys.exit("the core is not the same at all rank counts")
+        sys.exit("the core differs between rank counts")
     print(to_text(runs), file=sys.stderr)
     document = {"schema": "barrio.example.lattice_table", "schema_version": 1, "runs": runs}
     document["paper_minutes"] = PAPER

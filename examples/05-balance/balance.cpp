@@ -1,4 +1,4 @@
-// A front that sweeps through a mesh: cells near it cost twenty times as much, so cells move to keep ranks busy alike.
+// A front sweeps through a mesh. Cells near it cost twenty times as much, so cells migrate to balance the load.
 // balance MESH
 #include <algorithm>
 #include <barrio/io/read.hpp>
@@ -17,9 +17,9 @@ using barrio::index, barrio::LocalId;
 int main(int argc, char** argv) {
   return barrio::run(argc, argv, [&](barrio::Context& context) {
     barrio::Mesh mesh = barrio::io::read(context, argv[1], {.ghost_layers = 1});
-    mesh.add_field<std::int64_t>("work", mesh.cell_dim());  // moves with its cells
+    mesh.add_field<std::int64_t>("work", mesh.cell_dim());  // migrates with its cells
 
-    // What the program keeps itself for each cell: the steps at which the front was near.
+    // The program's own data of each cell: the steps at which the front was near.
     std::vector<std::vector<int>> visits(mesh.cells().size());
     const barrio::mesh::Payload with_cells{
         .dim = mesh.cell_dim(),
@@ -36,7 +36,7 @@ int main(int argc, char** argv) {
             },
     };
 
-    // What each owned cell costs while the front is at x.
+    // The cost of each owned cell while the front is at x.
     const auto cost = [&](double front) {
       std::vector<std::int64_t> costs;
       for (std::size_t c = 0; c < mesh.cells().n_owned; ++c) {
@@ -55,7 +55,7 @@ int main(int argc, char** argv) {
       std::vector<std::int64_t> costs = cost(0.1 * step);
       const double before = imbalance(costs);
       if (before > 1.1) {
-        mesh.migrate(barrio::mesh::balanced_ranks(mesh, {.weights = costs}), {with_cells});  // ask for fields again
+        mesh.migrate(barrio::mesh::balanced_ranks(mesh, {.weights = costs}), {with_cells});  // then get fields again
         costs = cost(0.1 * step);
       }
       const double after = imbalance(costs);

@@ -1,4 +1,4 @@
-"""The same in Python: python balance.py MESH"""
+"""Do the same as balance.cpp in Python: python balance.py MESH"""
 
 import sys
 
@@ -10,11 +10,11 @@ import barrio
 comm = MPI.COMM_WORLD
 mesh = barrio.read(comm, sys.argv[1], ghost_layers=1)
 dim = mesh.cell_dim
-mesh.add_field("work", dim, dtype="int64")  # moves with its cells
+mesh.add_field("work", dim, dtype="int64")  # migrates with its cells
 
 
 def cost(front: float) -> np.ndarray:
-    """Return what each owned cell costs while the front is at x."""
+    """Return the cost of each owned cell while the front is at x."""
     corners = mesh.cells[: mesh.n_owned(dim), 0]
     near = np.abs(mesh.coordinates[corners, 0] - front) < 0.1
     return np.where(near, 20, 1).astype(np.int64)
@@ -29,7 +29,7 @@ for step in range(10):
     costs = cost(0.1 * step)
     before = imbalance(costs)
     if before > 1.1:
-        mesh = mesh.migrate(mesh.balanced_ranks(costs))  # another mesh; the old one goes
+        mesh = mesh.migrate(mesh.balanced_ranks(costs))  # a new mesh; the old one is freed
         costs = cost(0.1 * step)
     after = imbalance(costs)
     if comm.rank == 0:

@@ -1,15 +1,15 @@
-// A halo exchange as many solvers have it: receive, send, compute the interior, wait, compute the edges. It looks as if
-// messages travelled while the interior is computed; docs/howto/overlap.md finds out that they do not, and what helps.
+// A halo exchange as in many solvers: receive, send, compute the interior, wait, compute the edges. It looks as if
+// messages travel while the interior is computed. docs/howto/overlap.md shows that they do not, and what helps.
 //
 //   mpiexec -n 2 halo
 //   mpiexec -n 2 halo --tests 8
 //
-// With more ranks than cores MPICH's waits take the cores from ranks that compute: times say little then.
+// With more ranks than cores, MPICH's waits take the cores from ranks that compute, so times mean little.
 #include "strip.h"
 
 enum { tag = 1 };
 
-// One step as it was found. Returns the seconds spent in the wait.
+// One step of the original code. Returns the seconds spent in the wait.
 static double advance_as_found(struct Strip* strip, double late) {
   const int n = strip->n_rows;
   const int nx = strip->nx;
@@ -48,15 +48,15 @@ static double advance_changed(struct Strip* strip, const struct Options* options
   for (int row = 2; row < n; ++row) {
     sweep_row(strip, row);
     work_for(late);
-    if (is_test_due(strip, row, options->tests)) {  // --tests: let MPI work now and then
+    if (is_test_due(strip, row, options->tests)) {  // --tests: let MPI make progress
       int done = 0;
       MPI_Testall(4, requests, &done, MPI_STATUSES_IGNORE);
     }
   }
   const double begin = MPI_Wtime();
   if (options->receives_first) {
-    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);       // the edges need what comes in
-    MPI_Waitall(2, earlier_sends, MPI_STATUSES_IGNORE);  // and overwrite what was sent a step ago
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);       // the edges need the received rows
+    MPI_Waitall(2, earlier_sends, MPI_STATUSES_IGNORE);  // and overwrite the rows sent a step ago
     earlier_sends[0] = requests[2];
     earlier_sends[1] = requests[3];
   } else {

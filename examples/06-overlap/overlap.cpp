@@ -1,6 +1,6 @@
-// The exchange of halo.c with barrio: it tests by itself when progress() is called, as often as its profile says.
+// The exchange of halo.c with barrio. progress() tests as often as the profile recommends.
 //
-// With --thread a thread that owns MPI does that, on a core of its own.
+// With --thread, a thread that owns MPI does this on a core of its own.
 //
 //   mpiexec -n 2 overlap
 #include <array>
@@ -51,7 +51,7 @@ class Solver {
   }
 
  private:
-  /// The rows that neighbours exchange of one of the two fields. What arrives goes straight into the field.
+  /// Plan the exchange of rows of one of the two fields. Rows arrive directly in the field.
   RepeatedExchange make_exchange(barrio::Context& context, double* values) {
     std::vector<Outgoing> outgoing;
     std::vector<Incoming> incoming;
@@ -68,7 +68,7 @@ class Solver {
         context, outgoing, incoming, tag_, {.n_tests = static_cast<std::uint32_t>(options_.tests), .engine = &engine_}};
   }
 
-  /// @return seconds spent in the wait
+  /// Advance by one step. @return seconds spent in the wait
   double advance(int step) {
     const int n = strip_.n_rows;
     const double late = late_row_seconds(&strip_, &options_, step);
@@ -119,7 +119,7 @@ int run_example(barrio::Context& context, int argc, char** argv) {
 
 int main(int argc, char** argv) {
   int code = 0;
-  // One thread at a time calls MPI: this one, or the engine's.
+  // MPI is called by one thread at a time: this one, or the engine's.
   const int run_code =
       barrio::run(argc, argv, [&](barrio::Context& context) { code = run_example(context, argc, argv); },
                   {.thread_level = MPI_THREAD_SERIALIZED});

@@ -1,4 +1,4 @@
-// What halo.c and overlap.cpp share, in C: options, a strip of a 2-D field, one row of a Jacobi sweep, figures.
+// Code shared by halo.c and overlap.cpp, in C: options, a strip of a 2-D field, a row of a Jacobi sweep, results.
 #pragma once
 
 #include <limits.h>
@@ -8,20 +8,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { n_blocks = 6 };  // of steps; the fastest counts
+enum { n_blocks = 6 };  // of steps; the fastest block is reported
 
 struct Options {
-  int nx;              // cells in a row, and so in a message
-  int ny;              // rows of all ranks
+  int nx;              // cells in a row, and in a message
+  int ny;              // rows on all ranks
   int steps;           // in a block
   int tests;           // MPI_Testall per step, between rows of the interior
-  double late_ms;      // by which one rank after the other comes late, a step each
+  double late_ms;      // delay of one rank per step, in turn
   int receives_first;  // wait for sends a step later
-  int thread;          // a thread of its own exchanges
+  int thread;          // exchange on a thread of its own
 };
 
-// Rows first_row .. first_row + n_rows of the field. Row i of the strip is at now + i * nx; rows 0 and n_rows + 1 are
-// copies of the neighbours' rows, or the fixed rim of the field.
+// Rows first_row .. first_row + n_rows of the field. Row i of the strip is at now + i * nx. Rows 0 and n_rows + 1 are
+// copies of the neighbours' rows, or the fixed boundary of the field.
 struct Strip {
   int rank, n_ranks;
   int above, below;  // neighbours, or MPI_PROC_NULL
@@ -30,7 +30,7 @@ struct Strip {
   double* next;
 };
 
-// What a block of steps has taken on this rank, in seconds.
+// Times of a block of steps on this rank, in seconds.
 struct Times {
   double all;
   double waiting;
@@ -46,7 +46,7 @@ static inline void swap_fields(struct Strip* strip) {
   strip->next = now;
 }
 
-// One row of a Jacobi sweep; its ends are the fixed rim.
+// One row of a Jacobi sweep; its ends are the fixed boundary.
 static inline void sweep_row(const struct Strip* strip, int row) {
   const int nx = strip->nx;
   const double* const here = row_of(strip->now, strip, row);
@@ -54,7 +54,7 @@ static inline void sweep_row(const struct Strip* strip, int row) {
   for (int i = 1; i < nx - 1; ++i) out[i] = 0.25 * (here[i - nx] + here[i - 1] + here[i + 1] + here[i + nx]);
 }
 
-// Seconds that each row of the interior takes longer in this step: in turn, each rank has more to do than the others.
+// Extra seconds for each row of the interior in this step: each rank in turn has more work than the others.
 static inline double late_row_seconds(const struct Strip* strip, const struct Options* options, int step) {
   if (step % strip->n_ranks != strip->rank || strip->n_rows <= 2) return 0.0;
   return 1e-3 * options->late_ms / (strip->n_rows - 2);
@@ -67,7 +67,7 @@ static inline void work_for(double seconds) {
   }
 }
 
-// Is it time for a test, so that they are spread over the rows of the interior? At most one after each row.
+// True if a test is due after this row: tests are spread over the rows of the interior, at most one after each.
 static inline int is_test_due(const struct Strip* strip, int row, int tests) {
   const int64_t rows = strip->n_rows - 2;
   return (int64_t)(row - 1) * tests / rows > (int64_t)(row - 2) * tests / rows;
@@ -90,7 +90,7 @@ static inline struct Strip make_strip(const struct Options* options) {
   if (strip.now == NULL || strip.next == NULL) {
     fprintf(stderr, "rank %d: no memory for two fields of %zu values\n", strip.rank, n);
     MPI_Abort(MPI_COMM_WORLD, 1);
-    exit(1);  // compilers do not know that it does not return
+    exit(1);  // MPI_Abort is not declared noreturn
   }
   for (int row = 0; row < strip.n_rows + 2; ++row)
     for (int i = 0; i < strip.nx; ++i)
@@ -112,7 +112,7 @@ static inline uint64_t mix(uint64_t x) {
   return x ^ (x >> 31U);
 }
 
-// A sum modulo 2^64 over cells and the bits of their values: no order of summation, no number of ranks changes it.
+// A sum modulo 2^64 over cells and the bits of their values. It does not depend on the order or the number of ranks.
 static inline uint64_t local_checksum(const struct Strip* strip) {
   uint64_t sum = 0;
   for (int row = 1; row <= strip->n_rows; ++row) {
@@ -126,7 +126,7 @@ static inline uint64_t local_checksum(const struct Strip* strip) {
   return sum;
 }
 
-// Print the fastest block: the time of a step, and what each rank waited in it on the average.
+// Print the fastest block: the time of a step, and its wait, averaged over ranks.
 static inline void report(const struct Strip* strip, const struct Options* options, const struct Times* blocks) {
   struct Times best = {0.0, 0.0};
   for (int block = 0; block < n_blocks; ++block) {
@@ -143,15 +143,15 @@ static inline void report(const struct Strip* strip, const struct Options* optio
          (unsigned long long)checksum);
 }
 
-// Say on rank 0 what is wrong with the command line. Returns the exit code.
+// Print on rank 0 the fault of the command line. Returns the exit code.
 static inline int complain(const char* program, const char* subject, const char* cause) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  if (rank == 0) fprintf(stderr, "%s: %s %s; --help shows what there is\n", program, subject, cause);
+  if (rank == 0) fprintf(stderr, "%s: %s %s; see --help\n", program, subject, cause);
   return 2;
 }
 
-// Take the command line apart. Returns -1, or the code to end with.
+// Parse the command line. Returns -1, or the exit code.
 static inline int parse(int argc, char** argv, const char* program, struct Options* options) {
   int rank = 0;
   int n_ranks = 1;
@@ -163,8 +163,8 @@ static inline int parse(int argc, char** argv, const char* program, struct Optio
     int least;
     const char* meaning;
   } numbers[] = {{"--nx", &options->nx, 3, "cells in a row; a message has 8 bytes for each"},
-                 {"--ny", &options->ny, 1, "rows of all ranks, at least one for each"},
-                 {"--steps", &options->steps, 1, "steps in a block, of which there are 6"},
+                 {"--ny", &options->ny, 1, "rows on all ranks, at least one each"},
+                 {"--steps", &options->steps, 1, "steps in each of 6 blocks"},
                  {"--tests", &options->tests, 0, "tests per step while the interior is computed"}};
   const int n_numbers = (int)(sizeof numbers / sizeof numbers[0]);
   for (int i = 1; i < argc; ++i) {
@@ -174,7 +174,7 @@ static inline int parse(int argc, char** argv, const char* program, struct Optio
       printf("usage: %s [OPTIONS]\n", program);
       for (int k = 0; k < n_numbers; ++k)
         printf("  %-18s %s (%d)\n", numbers[k].name, numbers[k].meaning, *numbers[k].value);
-      printf("  %-18s milliseconds by which ranks come late in turn, a step each (0)\n", "--late");
+      printf("  %-18s milliseconds by which one rank per step is late, in turn (0)\n", "--late");
       printf("  %-18s wait for sends a step later (halo)\n", "--receives-first");
       printf("  %-18s exchange on a thread of its own (overlap)\n", "--thread");
       return 0;
@@ -190,23 +190,23 @@ static inline int parse(int argc, char** argv, const char* program, struct Optio
     int k = 0;
     while (k < n_numbers && strcmp(name, numbers[k].name) != 0) ++k;
     const int is_late = strcmp(name, "--late") == 0;
-    if (k == n_numbers && !is_late) return complain(program, name, "is no option");
-    if (i + 1 == argc) return complain(program, name, "lacks its number");
+    if (k == n_numbers && !is_late) return complain(program, name, "is not an option");
+    if (i + 1 == argc) return complain(program, name, "needs a number");
     const char* const text = argv[++i];
     char* end = NULL;
     if (is_late) {
       options->late_ms = strtod(text, &end);
       if (end == text || *end != '\0' || !(options->late_ms >= 0.0 && options->late_ms <= 1000.0))
-        return complain(program, name, "takes a number from 0 to 1000");
+        return complain(program, name, "must be a number from 0 to 1000");
     } else {
       const long value = strtol(text, &end, 10);
       char cause[80];
-      snprintf(cause, sizeof cause, "takes a whole number from %d to %d", numbers[k].least, INT_MAX / 16);
+      snprintf(cause, sizeof cause, "must be an integer from %d to %d", numbers[k].least, INT_MAX / 16);
       if (end == text || *end != '\0' || value < numbers[k].least || value > INT_MAX / 16)
         return complain(program, name, cause);
       *numbers[k].value = (int)value;
     }
   }
-  if (options->ny < n_ranks) return complain(program, "--ny", "is less than the number of ranks: each needs a row");
+  if (options->ny < n_ranks) return complain(program, "--ny", "must be at least the number of ranks: each needs a row");
   return -1;
 }

@@ -1,5 +1,5 @@
-! Heat in a long, flat channel, cut into blocks that are much longer than high. No line of barrio: this is the code that
-! somebody else wrote, and that nobody wants to change.
+! Heat in a long, flat channel, cut into blocks that are much longer than high. It does not use barrio: it stands for
+! the legacy code that nobody wants to change.
 !
 ! mpirun -n 16 ./halo [columns of blocks] [steps]
 program halo
@@ -31,7 +31,7 @@ program halo
     call MPI_Abort(MPI_COMM_WORLD, 2, code)
   end if
 
-  ! Ranks count along the channel, whose blocks meet in short sides. The long sides are those above and below.
+  ! Ranks are numbered along the channel, where blocks share short sides. Blocks above and below share long sides.
   column = mod(rank, n_columns)
   row = rank / n_columns
   left = merge(rank - 1, MPI_PROC_NULL, column > 0)
@@ -56,7 +56,7 @@ program halo
     call MPI_Isend(east, ny, MPI_DOUBLE_PRECISION, right, 3, MPI_COMM_WORLD, requests(7), code)
     call MPI_Isend(west, ny, MPI_DOUBLE_PRECISION, left, 4, MPI_COMM_WORLD, requests(8), code)
     call MPI_Waitall(8, requests, MPI_STATUSES_IGNORE, code)
-    ! Walls let no heat through.
+    ! Walls are insulated.
     if (below == MPI_PROC_NULL) now(:, 0) = now(:, 1)
     if (above == MPI_PROC_NULL) now(:, ny + 1) = now(:, ny)
     now(0, 1:ny) = merge(west_in, west, left /= MPI_PROC_NULL)

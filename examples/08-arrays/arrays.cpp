@@ -1,4 +1,4 @@
-// A mesh from arrays that a program has: a ring of quads, of which each rank makes a sector.
+// A mesh from a program's own arrays: a ring of quads, of which each rank makes a sector.
 // arrays OUT.h5m|OUT.vtkhdf
 #include <barrio/base/error.hpp>
 #include <barrio/exchange/halo.hpp>
@@ -17,14 +17,14 @@ using barrio::mesh::CellType, barrio::mesh::Dim, barrio::mesh::MeshArrays, barri
 constexpr std::int64_t n_around = 48;
 constexpr std::int64_t n_out = 8;
 
-/// What a rank has: vertices with global ids, those of neighbours on its border too, and cells that name them.
+/// Arrays of a rank: vertices with global ids, including those shared with neighbours, and cells that refer to them.
 struct Sector {
   std::vector<double> x = {};                // (n, 3)
   std::vector<std::int64_t> ids = {};        // of each vertex
   std::vector<std::int64_t> quads = {};      // (n, 4)
   std::vector<std::int64_t> inner = {};      // edges of the inner border, (n, 2)
   std::vector<std::int32_t> parts = {};      // of each quad
-  std::vector<std::int64_t> edge_rows = {};  // members of a set: places among the edges given here
+  std::vector<std::int64_t> edge_rows = {};  // members of a set: positions in the edges given here
   std::vector<double> areas = {};            // of each quad
 };
 
@@ -37,7 +37,7 @@ Sector make_sector(int rank, int n_ranks) {
   for (std::int64_t a = first; a <= end && first < end; ++a)
     for (std::int64_t r = 0; r <= n_out; ++r) {
       const double radius = 1.0 + static_cast<double>(r) / n_out;
-      const double angle = step * static_cast<double>(a % n_around);  // the same bits whichever rank says it
+      const double angle = step * static_cast<double>(a % n_around);  // the same bits on every rank
       sector.x.insert(sector.x.end(), {radius * std::cos(angle), radius * std::sin(angle), 0.0});
       sector.ids.push_back(id(a, r));
     }
@@ -57,20 +57,20 @@ Sector make_sector(int rank, int n_ranks) {
 
 int main(int argc, char** argv) {
   return barrio::run(argc, argv, [&](barrio::Context& context) {
-    if (argc != 2) throw barrio::AgreedError(barrio::ErrorCode::usage, {"arrays", "takes one word", "arrays OUT.h5m"});
+    if (argc != 2) throw barrio::AgreedError(barrio::ErrorCode::usage, {"arrays", "needs a file", "arrays OUT.h5m"});
     const Sector mine = make_sector(context.rank(), context.size());
 
     MeshArrays arrays;
     arrays.coordinates = mine.x;
-    arrays.vertex_ids = mine.ids;  // without them vertices are numbered 0, 1, 2, ... rank by rank
+    arrays.vertex_ids = mine.ids;  // default: vertices are numbered 0, 1, 2, ... rank by rank
     arrays.cells.push_back({.type = CellType::quad, .nodes_per_cell = 4, .nodes = mine.quads, .parts = mine.parts});
     arrays.cells.push_back({.type = CellType::edge, .nodes_per_cell = 2, .nodes = mine.inner});
-    arrays.n_parts = context.size();  // the part of a cell is its rank: all stay. Without parts barrio cuts the mesh
+    arrays.n_parts = context.size();  // a cell's part is its rank, so all stay. Without parts barrio cuts the mesh
     arrays.add_set(SetKind::neumann, 1, "inner").members.push_back({CellType::edge, mine.edge_rows});
     arrays.add_tag("area", TagType::float64).values.push_back({CellType::quad, std::as_bytes(std::span(mine.areas))});
     barrio::Mesh mesh = barrio::mesh::mesh_from_arrays(context, arrays, {.build = {.ghost_layers = 1}});
 
-    // Each cell gives a quarter of its area to each of its corners; on interfaces the sharers' shares add up.
+    // Each cell gives a quarter of its area to each of its corners; on interfaces the contributions of sharers add up.
     auto share = mesh.add_field<double>("share", Dim::vertex);
     const auto& area = mesh.tag("area").on[2].items;
     for (std::size_t c = 0; c < mesh.cells().n_owned; ++c) {

@@ -1,4 +1,4 @@
-"""The same in Python: python arrays.py OUT.h5m|OUT.vtkhdf"""
+"""Do the same as arrays.cpp in Python: python arrays.py OUT.h5m|OUT.vtkhdf"""
 
 import sys
 
@@ -15,15 +15,15 @@ n_around, n_out = 48, 8
 
 
 def number(a: np.ndarray, r: np.ndarray) -> np.ndarray:
-    """Global id of the vertex at a place round the ring and outwards."""
+    """Return the global id of the vertex at an angular and a radial position."""
     return a % n_around * (n_out + 1) + r
 
 
-# What a rank has: vertices with global ids, those of neighbours on its border too, and cells that name them.
+# Arrays of a rank: vertices with global ids, including those shared with neighbours, and cells that refer to them.
 first, end = n_around * comm.rank // comm.size, n_around * (comm.rank + 1) // comm.size
 around = np.arange(first, end + 1 if end > first else first)
 a, r = (place.ravel() for place in np.meshgrid(around, np.arange(n_out + 1), indexing="ij"))
-angle = 2 * np.pi / n_around * (a % n_around)  # the same bits whichever rank says it
+angle = 2 * np.pi / n_around * (a % n_around)  # the same bits on every rank
 points = (1 + r / n_out)[:, None] * np.stack([np.cos(angle), np.sin(angle)], axis=1)  # (n, 2)
 ids = number(a, r)
 ca, cr = (place.ravel() for place in np.meshgrid(around[:-1], np.arange(n_out), indexing="ij"))
@@ -37,17 +37,17 @@ mesh = barrio.Mesh(
     comm,
     points,
     {"quad": quads, "edge": inner},
-    vertex_ids=ids,  # without them vertices are numbered 0, 1, 2, ... rank by rank
+    vertex_ids=ids,  # default: vertices are numbered 0, 1, 2, ... rank by rank
     parts={"quad": np.full(len(quads), comm.rank)},  # all stay. Without parts barrio cuts the mesh
     n_parts=comm.size,
     sets=[
         (SetKind.neumann, 1, "inner", {"edge": np.arange(len(inner))})
-    ],  # places among the edges here
+    ],  # positions in the edges given here
     tags={"area": {"quad": areas}},
     ghost_layers=1,
 )
 
-# Each cell gives a quarter of its area to each of its corners; on interfaces the sharers' shares add up.
+# Each cell gives a quarter of its area to each of its corners; on interfaces the contributions of sharers add up.
 share = mesh.add_field("share", Dim.vertex)
 own = mesh.cells[: mesh.n_owned(Dim.face)]
 _, area = mesh.tag("area").values(Dim.face)

@@ -1,5 +1,5 @@
 // A finite-element code on several ranks: -div grad u = f on the unit cube, u = 0 on its faces, trilinear elements,
-// conjugate gradients. Each rank assembles what its elements contribute; vertices between blocks get the sum of all.
+// conjugate gradients. Each rank assembles its own elements; vertices between blocks get the sum of all contributions.
 // assembly CELLS   CELLS elements along each axis
 #include <algorithm>
 #include <array>
@@ -19,7 +19,7 @@ using barrio::GlobalId, barrio::exchange::GatherScatter, barrio::exchange::Sum;
 
 namespace {
 
-using Vector = std::vector<double>;  // a value at each vertex of this rank's block; vertices between blocks on each
+using Vector = std::vector<double>;  // a value at each vertex of this rank's block, interface included
 using Index = std::array<int, 3>;
 
 /// A block of the cube: elements begin[axis] to end[axis] of n.
@@ -31,7 +31,7 @@ struct Block {
     return static_cast<std::size_t>(n_vertices(0)) * static_cast<std::size_t>(n_vertices(1)) *
            static_cast<std::size_t>(n_vertices(2));
   }
-  /// The place of a vertex of the block, counted from its begin.
+  /// Return the index of a vertex in the block.
   [[nodiscard]] std::size_t place(int i, int j, int k) const {
     const std::size_t row =
         static_cast<std::size_t>(k) * static_cast<std::size_t>(n_vertices(1)) + static_cast<std::size_t>(j);
@@ -57,7 +57,7 @@ Block make_block(const barrio::Context& context, int n) {
   return block;
 }
 
-/// The stiffness of a cube of side h: its corners are 0 or 1 along x, y, z, x fastest.
+/// Return the stiffness matrix of a cube of side h. Corners are 0 or 1 along x, y, z, with x fastest.
 std::array<std::array<double, 8>, 8> element_stiffness(double h) {
   const auto one_d = [](int a, int b) { return std::array{a == b ? 1.0 : -1.0, a == b ? 1.0 / 3.0 : 1.0 / 6.0}; };
   std::array<std::array<double, 8>, 8> stiffness{};
@@ -73,7 +73,7 @@ std::array<std::array<double, 8>, 8> element_stiffness(double h) {
   return stiffness;
 }
 
-/// A solution and its right side.
+/// An exact solution and its right-hand side.
 struct Known {
   double u, f;
 };
@@ -98,7 +98,7 @@ class Problem {
         right_side_(block_.size(), 0.0),
         exact_(block_.size(), 0.0),
         is_inside_(block_.size(), 0.0) {
-    gather_.apply(share_, 1, Sum{});  // how many blocks have the vertex
+    gather_.apply(share_, 1, Sum{});  // the number of blocks with the vertex
     for (double& one : share_) one = 1.0 / one;
     std::size_t at = 0;
     block_.for_each_vertex([&](const Index& v) {
@@ -111,24 +111,24 @@ class Problem {
     });
   }
 
-  /// y = A x. Collective.
+  /// Compute y = A x. Collective.
   void multiply(const Vector& x, Vector& y) {
     y.assign(x.size(), 0.0);
     for (int k = 0; k + 1 < block_.n_vertices(2); ++k)
       for (int j = 0; j + 1 < block_.n_vertices(1); ++j)
         for (int i = 0; i + 1 < block_.n_vertices(0); ++i) add_element(i, j, k, x, y);
-    gather_.apply(y, 1, Sum{});  // what other blocks add to vertices between them
+    gather_.apply(y, 1, Sum{});  // add the contributions of other blocks
     for (std::size_t v = 0; v < y.size(); ++v) y[v] *= is_inside_[v];
   }
 
-  /// Each vertex counts once. Collective.
+  /// Return the dot product, in which each vertex counts once. Collective.
   [[nodiscard]] double dot(const Vector& a, const Vector& b) const {
     double sum = 0.0;
     for (std::size_t v = 0; v < a.size(); ++v) sum += share_[v] * a[v] * b[v];
     return barrio::mpi::sum(context_, sum);
   }
 
-  /// Conjugate gradients. Collective. @return iterations
+  /// Solve by conjugate gradients. Collective. @return number of iterations
   int solve(Vector& x) {
     x.assign(block_.size(), 0.0);
     Vector residual = right_side_;
@@ -177,7 +177,7 @@ class Problem {
   double h_;
   std::array<std::array<double, 8>, 8> stiffness_;
   GatherScatter gather_;
-  Vector share_;  // one by the number of blocks that have the vertex
+  Vector share_;  // 1 / number of blocks with the vertex
   Vector right_side_;
   Vector exact_;
   Vector is_inside_;  // 1, or 0 on the faces of the cube
@@ -187,7 +187,7 @@ void run(barrio::Context& context, int argc, char** argv) {
   const int n = argc == 2 ? std::atoi(argv[1]) : 0;
   if (n < 2 || n > 256)
     throw barrio::AgreedError(barrio::ErrorCode::usage,
-                              {"assembly", "takes 2 to 256 elements along an axis", "assembly 16"});
+                              {"assembly", "needs 2 to 256 elements along an axis", "assembly 16"});
   Problem problem(context, n);
   Vector u;
   const int n_iterations = problem.solve(u);

@@ -1,4 +1,4 @@
-"""A finite-element assembly in Python: assembly.cpp with numpy and barrio.GatherScatter.
+"""Finite-element assembly in Python: assembly.cpp with numpy and barrio.GatherScatter.
 
 mpiexec -n 4 python -m mpi4py assembly.py 16
 """
@@ -13,14 +13,14 @@ from mpi4py import MPI
 
 
 def known_at(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """A solution and its right side."""
+    """Return an exact solution and its right-hand side."""
     px, py, pz = x * x * (1 - x), np.sin(np.pi * y), z * (1 - z)
     laplacian = (2 - 6 * x) * py * pz - np.pi**2 * px * py * pz - 2 * px * py
     return px * py * pz, -laplacian
 
 
 def element_stiffness(h: float) -> np.ndarray:
-    """Of a cube of side h, shape (8, 8): corners are 0 or 1 along z, y, x."""
+    """Return the stiffness matrix of a cube of side h; corners are 0 or 1 along z, y, x."""
     slopes = np.array([[1.0, -1.0], [-1.0, 1.0]])
     values = np.array([[2.0, 1.0], [1.0, 2.0]]) / 6.0
 
@@ -35,7 +35,7 @@ def element_stiffness(h: float) -> np.ndarray:
 
 
 class Problem:
-    """A block of n^3 elements of the unit cube, and the unknowns of all its vertices."""
+    """A block of the n^3 elements of the unit cube, with the unknowns of its vertices."""
 
     def __init__(self, comm: MPI.Comm, n: int) -> None:
         self.comm = comm
@@ -45,7 +45,7 @@ class Problem:
         k, j, i = np.meshgrid(*map(np.arange, begin, end + 1), indexing="ij")
         self.gather = barrio.GatherScatter(comm, ((k * (n + 1) + j) * (n + 1) + i).ravel())
         share = np.ones(k.shape)
-        self.gather.apply(share.reshape(-1))  # how many blocks have the vertex
+        self.gather.apply(share.reshape(-1))  # the number of blocks with the vertex
         self.share = 1.0 / share
         self.is_inside = np.all([(a > 0) & (a < n) for a in (i, j, k)], axis=0)
         self.exact, right_side = known_at(i / n, j / n, k / n)
@@ -53,7 +53,7 @@ class Problem:
         self.stiffness = element_stiffness(1.0 / n)
 
     def multiply(self, x: np.ndarray) -> np.ndarray:
-        """A x: what the elements at hand contribute, and then what other blocks do."""
+        """Return A x: the contributions of this block's elements, then those of other blocks."""
         y = np.zeros_like(x)
         n_k, n_j, n_i = (length - 1 for length in x.shape)
         corners = [
@@ -69,11 +69,11 @@ class Problem:
         return np.where(self.is_inside, y, 0.0)
 
     def dot(self, a: np.ndarray, b: np.ndarray) -> float:
-        """Each vertex counts once."""
+        """Return the dot product, in which each vertex counts once."""
         return self.comm.allreduce(float(np.sum(self.share * a * b)))
 
     def solve(self) -> tuple[np.ndarray, int]:
-        """Conjugate gradients: the solution, and how many steps it took."""
+        """Solve by conjugate gradients. Returns the solution and the number of iterations."""
         x = np.zeros_like(self.right_side)
         residual, direction = self.right_side.copy(), self.right_side.copy()
         rr = self.dot(residual, residual)

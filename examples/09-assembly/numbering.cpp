@@ -1,5 +1,5 @@
-// Numbers for a linear solver: unknowns between blocks get one owner, and all get numbers without gaps, rank by rank,
-// as PETSc, hypre and Trilinos want their rows. Ranks know only labels of their unknowns, which may be any integers.
+// Numbering for a linear solver: shared unknowns get one owner, and all are numbered without gaps, rank by rank, as
+// PETSc, hypre and Trilinos expect their rows. Ranks know only labels of their unknowns, which may be any integers.
 //
 //   mpiexec -n 4 numbering 16
 #include <algorithm>
@@ -19,7 +19,8 @@ using barrio::exchange::Neighborhood, barrio::exchange::Sharer, barrio::exchange
 
 namespace {
 
-/// Labels of the vertices of this rank's layers of n^3 elements, layers between ranks on both; far from each other.
+/// Return labels of the vertices of this rank's layers of n^3 elements. Both ranks have the layer between them. Labels
+/// are far apart.
 std::vector<GlobalId> labels(const barrio::Context& context, std::int64_t n) {
   std::vector<GlobalId> all;
   const std::int64_t begin = n * context.rank() / context.size();
@@ -29,16 +30,16 @@ std::vector<GlobalId> labels(const barrio::Context& context, std::int64_t n) {
   return all;
 }
 
-/// What an owner tells another rank: the place of an unknown in that rank's list, and its number.
+/// Message of an owner to another rank: the position of an unknown in that rank's list, and its number.
 struct Numbered {
   barrio::LocalId place;
   std::int64_t number;
 };
 
-/// A number for each unknown, 0 to n_global - 1, the same on all ranks that have it. Collective.
+/// Number the unknowns from 0 to n_global - 1, the same on all ranks that have them. Collective.
 std::vector<std::int64_t> number(barrio::Context& context, const std::vector<GlobalId>& unknowns) {
   const SharedIds shared = barrio::exchange::find_shared_ids(context, unknowns);
-  const auto is_owned = [&](std::size_t i) {  // by the lowest rank
+  const auto is_owned = [&](std::size_t i) {  // the lowest rank is the owner
     return shared.of(i).empty() || context.rank() < shared.of(i).front().rank;
   };
   std::int64_t n_owned = 0;
@@ -63,11 +64,11 @@ void run(barrio::Context& context, int argc, char** argv) {
   if (n < 1 || n > 256 || n < context.size())
     throw barrio::AgreedError(
         barrio::ErrorCode::usage,
-        {"numbering", "takes 1 to 256 elements along an axis, one a rank at least", "numbering 16"});
+        {"numbering", "needs 1 to 256 elements along an axis, at least one per rank", "numbering 16"});
   const std::vector<GlobalId> unknowns = labels(context, n);
   const std::vector<std::int64_t> numbers = number(context, unknowns);
   std::int64_t highest = 0;
-  std::uint64_t n_wrong = 0;  // layers are numbered as they lie, whoever holds them
+  std::uint64_t n_wrong = 0;  // layers are numbered in their order, on any ranks
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     highest = std::max(highest, numbers[i]);
     if (barrio::value(unknowns[i]) != numbers[i] * 1'000'003) n_wrong += 1;

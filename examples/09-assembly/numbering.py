@@ -1,4 +1,4 @@
-"""Numbers without gaps for a linear solver: numbering.cpp in Python.
+"""Numbering without gaps for a linear solver: numbering.cpp in Python.
 
 mpiexec -n 4 python -m mpi4py numbering.py 16
 """
@@ -13,13 +13,13 @@ from mpi4py import MPI
 
 
 def number(comm: MPI.Comm, unknowns: np.ndarray) -> np.ndarray:
-    """A number for each unknown, 0 to n_global - 1, the same on all ranks that have it; rank by rank."""
+    """Number the unknowns from 0 to n_global - 1, rank by rank, the same on all ranks that have them."""
     context = barrio.Context(comm)
     shared = context.shared_ids(unknowns)
     n_sharers = np.diff(shared.offsets)
     lowest = np.full(len(unknowns), comm.size)
     lowest[n_sharers > 0] = shared.ranks[shared.offsets[:-1][n_sharers > 0]]
-    is_owned = comm.rank < lowest  # by the lowest rank
+    is_owned = comm.rank < lowest  # the lowest rank is the owner
 
     n_owned = int(is_owned.sum())
     begin = comm.scan(n_owned) - n_owned
@@ -35,7 +35,7 @@ def number(comm: MPI.Comm, unknowns: np.ndarray) -> np.ndarray:
 
 
 def main(comm: MPI.Comm, n: int) -> None:
-    # Layers of n^3 elements, those between ranks on both, by labels that lie far from each other.
+    # Layers of n^3 elements; both ranks have the layer between them. Labels are far apart.
     begin, end = (n * rank // comm.size for rank in (comm.rank, comm.rank + 1))
     vertices = np.arange(begin * (n + 1) ** 2, (end + 1) * (n + 1) ** 2)
     numbers = number(comm, vertices * 1_000_003)

@@ -1,6 +1,6 @@
-// An X-ray picture of a volume that no rank holds whole. Each rank has a slab of voxels and a queue of rays. Rays ask
-// the ranks that hold their next voxels, ranks with long queues give to their neighbours, and finished pixels go to the
-// rank that holds their row of the picture.
+// An X-ray picture of a volume that no rank has completely. Each rank has a slab of voxels and a queue of rays. Rays
+// ask the ranks that have their next voxels, ranks with long queues give rays to their neighbours, and finished pixels
+// go to the rank that has their row of the picture.
 //
 //   mpiexec -n 4 rays 96 picture.pgm
 #include <algorithm>
@@ -30,13 +30,13 @@ namespace {
 
 struct Ray {
   std::int32_t pixel;  // row * n + column
-  std::int32_t depth;  // voxels behind it
-  std::int64_t value;  // density summed up so far
+  std::int32_t depth;  // voxels passed
+  std::int64_t value;  // sum of densities so far
 };
 
-constexpr std::size_t n_batch = 512;     // rays a rank takes from its queue at once
+constexpr std::size_t n_batch = 512;     // rays that a rank takes from its queue at once
 constexpr std::int32_t n_ahead = 16;     // voxels that a ray asks for at once
-constexpr std::size_t n_tolerated = 64;  // rays more than a neighbour has that are not worth a message
+constexpr std::size_t n_tolerated = 64;  // surplus over a neighbour that is not worth a message
 
 std::uint64_t mix(std::uint64_t x) {  // scramble 64 bits (SplitMix64)
   x += 0x9e3779b97f4a7c15U;
@@ -45,7 +45,7 @@ std::uint64_t mix(std::uint64_t x) {  // scramble 64 bits (SplitMix64)
   return x ^ (x >> 31U);
 }
 
-/// A grainy ball with a dense core beside its middle, as a file might hold it.
+/// Return the density of a grainy ball with a dense, off-centre core, in place of data from a file.
 std::int32_t density_at(std::int64_t x, std::int64_t y, std::int64_t z, std::int64_t n) {
   const auto square = [](std::int64_t a) { return a * a; };
   const std::int64_t from_middle = square(2 * x + 1 - n) + square(2 * y + 1 - n) + square(2 * z + 1 - n);
@@ -62,12 +62,12 @@ class Tracer {
     for (std::int32_t z = first(context.rank()); z < first(context.rank() + 1); ++z)
       for (std::int32_t y = 0; y < n; ++y)
         for (std::int32_t x = 0; x < n; ++x) slab_.push_back(density_at(x, y, z, n));
-    // Rows of pixels, dealt as slabs are: whoever has the middle has most to do.
+    // Rows of pixels, distributed like slabs: ranks in the middle have most work.
     for (std::int32_t pixel = first(context.rank()) * n; pixel < first(context.rank() + 1) * n; ++pixel)
       queue_.push_back({pixel, 0, 0});
   }
 
-  /// Until no rank has a ray left. Collective.
+  /// Trace until no rank has a ray left. Collective.
   void trace_all() {
     while (barrio::mpi::sum(context_, static_cast<std::int64_t>(queue_.size())) > 0) {
       balance();
@@ -75,7 +75,7 @@ class Tracer {
     }
   }
 
-  /// Finished pixels, each on the rank that holds its row, in any order. Collective.
+  /// Return finished pixels, each on the rank that has its row, in any order. Collective.
   [[nodiscard]] auto picture() const {
     barrio::exchange::TupleList<Rank, std::int32_t, std::int64_t> pixels;
     for (const Ray& ray : finished_) pixels.push_back(owner(ray.pixel / n_), ray.pixel, ray.value);
@@ -85,7 +85,7 @@ class Tracer {
   [[nodiscard]] std::int64_t n_steps() const { return n_steps_; }
 
  private:
-  /// Where the slab of a rank begins.
+  /// Return the begin of a rank's slab.
   [[nodiscard]] std::int32_t first(Rank rank) const {
     return static_cast<std::int32_t>((std::int64_t{n_} * rank + context_.size() - 1) / context_.size());
   }
@@ -97,7 +97,7 @@ class Tracer {
     return ranks;
   }
 
-  /// Give a third of what this rank has more to each neighbour that has less.
+  /// Give each neighbour with fewer rays a third of the difference.
   void balance() {
     const std::size_t mine = queue_.size();
     const std::vector<std::size_t> theirs = barrio::exchange::neighbor_allgather(hood_, mine);
@@ -112,12 +112,12 @@ class Tracer {
     queue_.insert(queue_.end(), taken.items.begin(), taken.items.end());
   }
 
-  /// Carry some rays a few voxels on. Collective: this rank may be asked even if it has none.
+  /// Advance some rays by a few voxels. Collective: this rank may be asked even if it has no rays.
   void trace_some() {
     std::vector<Ray> rays(queue_.end() - static_cast<std::ptrdiff_t>(std::min(n_batch, queue_.size())), queue_.end());
     queue_.resize(queue_.size() - rays.size());
     std::vector<Rank> to;
-    std::vector<std::int32_t> voxels;  // places in the slab of `to`
+    std::vector<std::int32_t> voxels;  // indices in the slab of `to`
     for (const Ray& ray : rays)
       for_each_voxel(ray, [&](std::int32_t x, std::int32_t y, std::int32_t z) {
         to.push_back(owner(z));
@@ -137,7 +137,7 @@ class Tracer {
     }
   }
 
-  /// The next voxels of a ray that lie in the volume. Rays are a little oblique.
+  /// Visit the next voxels of a ray inside the volume. Rays are slightly oblique.
   template <class Visit>
   void for_each_voxel(const Ray& ray, Visit&& visit) const {
     for (std::int32_t z = ray.depth; z < std::min(ray.depth + n_ahead, n_); ++z) {
@@ -148,7 +148,7 @@ class Tracer {
 
   barrio::Context& context_;
   std::int32_t n_;
-  std::int64_t opaque_;  // a ray that has so much behind it goes no further
+  std::int64_t opaque_;  // a ray stops at this value
   Neighborhood hood_;
   std::vector<std::int32_t> slab_;
   std::vector<Ray> queue_;
@@ -172,7 +172,7 @@ void run(barrio::Context& context, int argc, char** argv) {
   const int n = argc == 2 || argc == 3 ? std::atoi(argv[1]) : 0;
   if (n < 8 || n > 1024)
     throw barrio::AgreedError(barrio::ErrorCode::usage,
-                              {"rays", "takes 8 to 1024 voxels along an axis, and a file", "rays 96 picture.pgm"});
+                              {"rays", "needs 8 to 1024 voxels along an axis [and a file]", "rays 96 picture.pgm"});
   Tracer tracer(context, n);
   tracer.trace_all();
   auto picture = tracer.picture();

@@ -1,4 +1,4 @@
-"""An X-ray picture of a volume that no rank holds whole: rays.cpp in Python, with the same pixels.
+"""An X-ray picture of a volume that no rank has completely: rays.cpp in Python, with the same pixels.
 
 mpiexec -n 4 python -m mpi4py rays.py 96
 """
@@ -11,9 +11,9 @@ import barrio
 import numpy as np
 from mpi4py import MPI
 
-N_BATCH = 512  # rays a rank takes from its queue at once
+N_BATCH = 512  # rays that a rank takes from its queue at once
 N_AHEAD = 16  # voxels that a ray asks for at once
-N_TOLERATED = 64  # rays more than a neighbour has that are not worth a message
+N_TOLERATED = 64  # surplus over a neighbour that is not worth a message
 RAY = np.dtype([("pixel", "i4"), ("depth", "i4"), ("value", "i8")])
 
 
@@ -26,7 +26,7 @@ def mix(x: np.ndarray) -> np.ndarray:
 
 
 def density_at(x: np.ndarray, y: np.ndarray, z: np.ndarray, n: int) -> np.ndarray:
-    """A grainy ball with a dense core beside its middle, as a file might hold it."""
+    """Return the density of a grainy ball with a dense, off-centre core."""
     from_middle = (2 * x + 1 - n) ** 2 + (2 * y + 1 - n) ** 2 + (2 * z + 1 - n) ** 2
     from_core = (2 * x + 1 - n + n // 4) ** 2 + (2 * y + 1 - n) ** 2 + (2 * z + 1 - n) ** 2
     grain = (mix((z * n + y) * n + x) % np.uint64(3)).astype(np.int32)
@@ -44,20 +44,20 @@ class Tracer:
         low, high = self.first[comm.rank], self.first[comm.rank + 1]
         z, y, x = np.meshgrid(np.arange(low, high), np.arange(n), np.arange(n), indexing="ij")
         self.slab = density_at(x, y, z, n).ravel()
-        # Rows of pixels, dealt as slabs are: whoever has the middle has most to do.
+        # Rows of pixels, distributed like slabs: ranks in the middle have most work.
         self.queue = np.zeros((high - low) * n, RAY)
         self.queue["pixel"] = np.arange(low * n, high * n)
         self.finished = [self.queue[:0]]
         self.n_steps = 0
 
     def trace_all(self) -> None:
-        """Until no rank has a ray left."""
+        """Trace until no rank has a ray left."""
         while self.comm.allreduce(len(self.queue)) > 0:
             self.balance()
             self.trace_some()
 
     def balance(self) -> None:
-        """Give a third of what this rank has more to each neighbour that has less."""
+        """Give each neighbour with fewer rays a third of the difference."""
         mine = len(self.queue)
         theirs = self.exchange.neighbor_allgather(mine, "i8")
         given = {}
@@ -69,11 +69,11 @@ class Tracer:
         self.queue = np.concatenate([self.queue, *taken.values()])
 
     def trace_some(self) -> None:
-        """Carry some rays a few voxels on. This rank may be asked even if it has none."""
+        """Advance some rays by a few voxels. This rank may be asked even if it has no rays."""
         n = self.n
         begin = max(len(self.queue) - N_BATCH, 0)
         rays, self.queue = self.queue[begin:], self.queue[:begin]
-        # Shape (rays, voxels ahead). Rays are a little oblique.
+        # Shape (rays, voxels ahead). Rays are slightly oblique.
         z = rays["depth"][:, None] + np.arange(N_AHEAD)
         x = rays["pixel"][:, None] % n + z // 4 - n // 8
         y = np.broadcast_to(rays["pixel"][:, None] // n, z.shape)
@@ -92,7 +92,7 @@ class Tracer:
         self.finished.append(rays[~goes_on])
 
     def picture(self) -> np.ndarray:
-        """Finished pixels, each on the rank that holds its row."""
+        """Return finished pixels, each on the rank that has its row."""
         rays = np.concatenate(self.finished)
         owner = rays["pixel"] // self.n * self.comm.size // self.n
         _, pixels = self.context.transfer(owner, rays)

@@ -1,4 +1,4 @@
-// A mill cuts a groove into a block: the cells that its ball reaches leave the mesh, and the ranks share the rest anew.
+// A mill cuts a groove into a block: cells within its radius are removed, and the rest is balanced again.
 // change FILM.vtkhdf
 #include <barrio/io/write.hpp>
 #include <barrio/mesh/balance.hpp>
@@ -13,7 +13,7 @@ using barrio::Dim, barrio::index, barrio::LocalId, barrio::mesh::LocalMesh;
 
 namespace {
 
-/// The cells whose centre is farther than `radius` from the tool. What a rank has lies in arrays, by place.
+/// Return the cells whose centre is farther than `radius` from the tool, as positions in the arrays of this rank.
 barrio::mesh::Range left_by_tool(const LocalMesh& local, const std::array<double, 3>& tool, double radius) {
   barrio::mesh::Range kept;
   const barrio::mesh::LocalEntities& cells = local.entities[3];
@@ -44,9 +44,9 @@ int main(int argc, char** argv) {
     for (int step = 0; step <= 20; ++step) {
       LocalMesh local = std::move(mesh).release();
       keep_cells(local, left_by_tool(local, {0.1 * step, 0.5, 1.0}, 0.26));
-      mesh = adopt(context, std::move(local));  // sharers, ghosts and plans are those of what is left
+      mesh = adopt(context, std::move(local));  // rebuilds sharers, ghosts and plans
       mesh.migrate(barrio::mesh::balanced_ranks(mesh));
-      film.write_step(0.1 * step);  // sees that the mesh is another one
+      film.write_step(0.1 * step);  // notices that the mesh changed
     }
     film.close();
     mesh.validate();

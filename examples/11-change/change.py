@@ -1,4 +1,4 @@
-"""The same in Python: python change.py FILM.vtkhdf"""
+"""Do the same as change.cpp in Python: python change.py FILM.vtkhdf"""
 
 import sys
 
@@ -20,7 +20,7 @@ with barrio.VtkhdfWriter(mesh, sys.argv[1], fields=["heat"], steps=True) as film
         centres = local.coordinates[local.nodes(Dim.volume)].mean(axis=1)
         distance = np.linalg.norm(centres - [0.1 * step, 0.5, 1.0], axis=1)
         local.keep_cells(distance > 0.26)
-        mesh = barrio.adopt(local)  # sharers, ghosts and plans are those of what is left
+        mesh = barrio.adopt(local)  # rebuilds sharers, ghosts and plans
         mesh = mesh.migrate(mesh.balanced_ranks())
         film.write_step(0.1 * step, mesh)
 

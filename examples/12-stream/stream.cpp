@@ -1,4 +1,4 @@
-// A block of N x N x N hexes with a density in each cell, written layer by layer: no rank ever has more than a layer.
+// A block of N x N x N hexes with a density in each cell, written layer by layer: a rank has one layer at a time.
 // stream N OUT.h5m|OUT.vtkhdf
 #include <barrio/base/memory.hpp>
 #include <barrio/base/slabs.hpp>
@@ -14,10 +14,10 @@ using barrio::Slabs, barrio::files::H5mFile, barrio::files::VtkhdfFile;
 
 namespace {
 
-/// Layer k of the block: what a solver would compute there.
+/// Layer k of the block, in place of a solver's result.
 struct Layer {
-  std::vector<double> points;       // of the planes below, (n + 1)^2 each
-  std::vector<std::int64_t> nodes;  // places in these planes
+  std::vector<double> points;       // of n_planes planes from the bottom, (n + 1)^2 each
+  std::vector<std::int64_t> nodes;  // indices of points
   std::vector<double> density;      // of the n^2 cells
   Layer(std::int64_t n, std::int64_t k, std::int64_t n_planes) : density(static_cast<std::size_t>(n * n)) {
     const double h = 1.0 / static_cast<double>(n);
@@ -37,7 +37,7 @@ struct Layer {
   }
 };
 
-/// The format keeps each vertex once: a rank puts the planes at the bottom of its layers, the last one the top too.
+/// Write an .h5m file. It has each vertex once: a rank writes the bottom plane of each layer, and the top of the last.
 void write_h5m(barrio::Context& context, std::int64_t n, const char* path) {
   const std::int64_t plane = (n + 1) * (n + 1);
   const Slabs layers{n, context.size()};
@@ -47,7 +47,7 @@ void write_h5m(barrio::Context& context, std::int64_t n, const char* path) {
   const auto density = file.make_dense(tag, 0);
   for (std::int64_t k = layers.first(context.rank()); k < layers.first(context.rank() + 1); ++k) {
     Layer layer(n, k, k == n - 1 ? 2 : 1);
-    for (std::int64_t& node : layer.nodes) node += file.first_id(H5mFile::vertices) + plane * k;  // as the file counts
+    for (std::int64_t& node : layer.nodes) node += file.first_id(H5mFile::vertices) + plane * k;  // ids in the file
     file.put_vertices(plane * k, layer.points);
     file.put_elements(0, n * n * k, layer.nodes);
     file.put_values(density, n * n * k, n * n, std::as_bytes(std::span(layer.density)));
@@ -55,7 +55,7 @@ void write_h5m(barrio::Context& context, std::int64_t n, const char* path) {
   file.close();
 }
 
-/// Each layer is a piece with both of its planes.
+/// Write a .vtkhdf file. Each layer is a piece with both of its planes.
 void write_vtkhdf(barrio::Context& context, std::int64_t n, const char* path) {
   const Slabs layers{n, context.size()};
   const std::size_t n_pieces = layers.size(context.rank());
@@ -82,7 +82,7 @@ void write_vtkhdf(barrio::Context& context, std::int64_t n, const char* path) {
 int main(int argc, char** argv) {
   return barrio::run(argc, argv, [&](barrio::Context& context) {
     const std::int64_t n = argc == 3 ? std::atoll(argv[1]) : 0;
-    if (n < 1) barrio::refuse_together(barrio::ErrorCode::usage, "stream", "takes a number of cells and a file");
+    if (n < 1) barrio::refuse_together(barrio::ErrorCode::usage, "stream", "needs a number of cells and a file");
     const bool is_vtkhdf = std::string_view(argv[2]).ends_with(".vtkhdf");
     is_vtkhdf ? write_vtkhdf(context, n, argv[2]) : write_h5m(context, n, argv[2]);
     const double peak = static_cast<double>(barrio::peak_resident_bytes()) / 1048576.0;

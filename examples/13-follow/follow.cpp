@@ -1,4 +1,4 @@
-// A front of heat runs through a block, and the mesh follows it: fine where the temperature changes, coarse elsewhere.
+// A heat front moves through a block, and the mesh follows it: fine where the temperature changes, coarse elsewhere.
 // follow FILM.vtkhdf STATE.h5m
 #include <algorithm>
 #include <barrio/adapt/adapt.hpp>
@@ -15,14 +15,14 @@ using barrio::Dim, barrio::Mesh;
 
 namespace {
 
-/// What a solver would compute: the temperature at a vertex, 1 behind the front and 0 before it.
+/// Return the temperature at a vertex, in place of a solver's result: 1 behind the front and 0 ahead of it.
 double temperature(const Mesh& mesh, std::size_t v, double time) {
   const double* x = &mesh.vertices().coordinates[3 * v];
   const double front = std::hypot(x[0], x[1] - 0.5, x[2] - 0.5) - time;
   return 0.5 - 0.5 * std::tanh(front / 0.05);
 }
 
-/// How much the temperature changes within each cell.
+/// Return the change of temperature within each cell.
 std::vector<double> errors(const Mesh& mesh) {
   const auto heat = mesh.field<double>("temperature", Dim::vertex);
   std::vector<double> out;
@@ -49,11 +49,11 @@ int main(int argc, char** argv) {
     mesh.add_field<double>("size", Dim::vertex);
 
     barrio::io::VtkhdfWriter film(mesh, argv[1], {.fields = {"temperature"}, .has_steps = true});
-    // The first mesh by a formula.
+    // The first mesh is adapted to a formula.
     const auto size = [](const std::array<double, 3>& x) {
       return 0.06 + 0.4 * std::abs(std::hypot(x[0], x[1] - 0.5, x[2] - 0.5) - 0.2);
     };
-    const barrio::adapt::AdaptReport report = barrio::adapt::adapt(mesh, size, {.limits = {.largest = 0.25}});
+    const barrio::adapt::AdaptReport report = barrio::adapt::adapt(mesh, size, {.limits = {.max_size = 0.25}});
     if (context.is_root()) std::printf("first mesh: mean ratio %.2f at least\n", report.min_quality);
 
     double off = 0.0;
@@ -65,18 +65,18 @@ int main(int argc, char** argv) {
       }
       const auto sizes = barrio::adapt::sizes_from_errors(mesh, errors(mesh), {.error = 0.25});
       std::ranges::copy(sizes, mesh.field<double>("size", Dim::vertex).values().begin());
-      barrio::adapt::adapt(mesh, "size", {.limits = {.finest = 0.06, .largest = 0.25, .growth = 0.4}});
+      barrio::adapt::adapt(mesh, "size", {.limits = {.min_size = 0.06, .max_size = 0.25, .growth = 0.4}});
 
-      const auto heat = mesh.field<double>("temperature", Dim::vertex);  // carried over, not computed again
+      const auto heat = mesh.field<double>("temperature", Dim::vertex);  // transferred, not recomputed
       for (std::size_t v = 0; v < mesh.n_owned(Dim::vertex); ++v)
         off = std::max(off, std::abs(heat.values()[v] - temperature(mesh, v, time)));
-      film.write_step(time);  // sees that the mesh is another one
+      film.write_step(time);  // notices that the mesh changed
     }
     film.close();
     mesh.validate();
     auto error = mesh.add_field<double>("error", Dim::volume);
     std::ranges::copy(errors(mesh), error.values().begin());
-    barrio::io::write_h5m(mesh, argv[2]);  // the last mesh with its fields, to go on from
+    barrio::io::write_h5m(mesh, argv[2]);  // the last mesh with its fields, for a restart
     off = barrio::mpi::max(context, off);
     const auto checksum = static_cast<unsigned long long>(mesh.checksum());
     if (context.is_root())

@@ -1,6 +1,6 @@
-// A field that is carried across a periodic square, on boxes of 16 x 16 cells that are dealt to the ranks along a
-// Hilbert curve. Boxes whose neighbours are all here are computed while messages travel, each of the others as soon as
-// its last message has come. Any number of ranks prints the same.
+// Advection across a periodic square, on boxes of 16 x 16 cells that are distributed to ranks along a Hilbert curve.
+// Boxes with all neighbours on this rank are computed while messages travel, each other box as soon as its last
+// message has arrived. Any number of ranks prints the same result.
 //
 //   mpirun -n 4 boxes [BOXES_A_SIDE] [STEPS]
 #include <algorithm>
@@ -22,10 +22,10 @@ namespace {
 
 using Box = barrio::geometry::IndexBox<2>;
 
-constexpr std::int64_t width = 16;  // cells of a box
-constexpr double courant = 0.4;     // cells that the field moves in a step, along each axis
+constexpr std::int64_t width = 16;  // cells along a side of a box
+constexpr double courant = 0.4;     // cells per step that the field moves along each axis
 
-/// Boxes along the curve, and of these the run that is this rank's.
+/// Return this rank's contiguous range of the boxes along the curve.
 std::vector<Box> boxes_of_rank(barrio::Context& context, std::int64_t n_a_side) {
   const int n_bits = std::max(1, static_cast<int>(std::bit_width(static_cast<std::uint64_t>(n_a_side - 1))));
   std::vector<std::pair<std::uint64_t, Box>> along;
@@ -44,7 +44,7 @@ std::vector<Box> boxes_of_rank(barrio::Context& context, std::int64_t n_a_side) 
   return mine;
 }
 
-/// One step upwind. @param[in] now, next  over the box with a layer of ghosts
+/// Advance by one upwind step. @param[in] now, next  values of the box with a layer of ghosts
 void advance(const Box& box, const std::vector<double>& now, std::vector<double>& next) {
   const Box with_ghosts = box.grown(1);
   const std::int64_t row = with_ghosts.extent(0);
@@ -79,7 +79,7 @@ int main(int argc, char** argv) {
     }
     std::vector<std::vector<double>> next = now;
 
-    // Two halos, for the arrays take turns.
+    // Two halos, since the arrays alternate.
     const auto halo_of = [&](std::vector<std::vector<double>>& values) {
       const std::vector<std::span<double>> spans(values.begin(), values.end());
       return BoxHalo<2>(layout, {BoxField::by_place<double>(Centering::cell, spans)});

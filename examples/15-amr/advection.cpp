@@ -1,4 +1,4 @@
-// A patch kernel of one's own on levels of blocks that follow the solution: a disc that turns once around the middle.
+// A user-defined patch kernel on levels that follow the solution: a disc rotates once around the centre.
 //
 //   barrio --ranks 2 exec build/release/bin/advection [LEVELS]
 #include <fmt/format.h>
@@ -19,16 +19,16 @@ using barrio::amr::CellView;
 using Box = barrio::geometry::IndexBox<2>;
 using Sizes = std::array<double, 2>;
 
-// The gas turns as a wheel, around the middle of the unit square, once in a unit of time.
+// Rigid rotation around the centre of the unit square, once per unit of time.
 double speed(std::size_t axis, double other) {
   const double turning = 2.0 * std::numbers::pi * (other - 0.5);
   return axis == 0 ? -turning : turning;
 }
 
-/// Van Leer's limited mean of two differences.
+/// Return van Leer's limited mean of two differences.
 double limited(double below, double above) { return below * above > 0.0 ? 2.0 * below * above / (below + above) : 0.0; }
 
-/// What flows through faces: the value on the side where the flow comes from.
+/// Compute the upwind flux through faces.
 void upwind(const CellView<2>& u, const Box& faces, std::size_t axis, const Sizes& cell_size, const CellView<2>& flux) {
   for (std::int64_t n = 0; n < faces.size(); ++n) {
     const Box::Index face = faces.at(n);
@@ -51,7 +51,7 @@ double fastest(const CellView<2>&, const Box&, const Sizes& cell_size) {
 
 double disc(const std::array<double, 2>& x) { return std::hypot(x[0] - 0.5, x[1] - 0.75) < 0.15 ? 1.0 : 0.0; }
 
-/// Refine where the value changes from a cell to the next.
+/// Tag cells where the value jumps to a neighbour.
 void tag_edges(const CellsToTag<2>& block) {
   for (std::int64_t n = 0; n < block.cells.size(); ++n) {
     const Box::Index at = block.cells.at(n);

@@ -1,4 +1,4 @@
-"""A triangulation from Python: the plate of data/plate.poly, audited, and drawn where matplotlib is."""
+"""Triangulate the plate of data/plate.poly from Python, and audit the result."""
 
 from barrio import delaunay
 

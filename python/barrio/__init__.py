@@ -8,8 +8,8 @@
     field.values[:] = 300.0
     field.exchange()
 
-The core and MPI are loaded when a name of the core is used first: `python -m barrio.report` needs
-neither.
+The core and MPI are loaded at the first use of a name of the core, so `python -m barrio.report`
+needs neither.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 try:
     from barrio._build import VERSION as __version__
-except ImportError:  # the source folder itself, where only the report can run
+except ImportError:  # run from the source folder, where only the report works
     __version__ = "unknown"
 
 __all__ = [

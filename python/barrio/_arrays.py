@@ -1,6 +1,6 @@
-"""Bring the arrays that a `Mesh` is made of into the form in which the core takes them.
+"""Convert the arrays of a `Mesh` to the form that the core expects.
 
-Runs on each rank alone and sends nothing; what it raises on one rank the core raises on all.
+Runs on each rank alone and sends nothing. The core raises the error of one rank on all ranks.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 
 from barrio.errors import BadInputError, ErrorCode, UsageError
 
-# Numbers of nodes that a cell of a type may have: its corners, and those of second order. None: any number.
+# Node counts allowed for each cell type: corners only, and second order. None: any number.
 NODES: dict[str, tuple[int, ...] | None] = {
     "edge": (2, 3),
     "triangle": (3, 6, 7),
@@ -33,27 +33,29 @@ def _usage(subject: str, cause: str, remedy: str = "") -> UsageError:
 
 
 def type_name(key: Any, subject: str, with_vertices: bool = False) -> str:
-    """The name of a type that was given by name or as a `CellType`."""
+    """Return the name of a type given by name or as a `CellType`."""
     name = key if isinstance(key, str) else getattr(key, "name", None)
     known = [*NODES, VERTEX] if with_vertices else list(NODES)
     if name not in known:
-        raise _usage(subject, f"are given for {key!r}", f"types are {', '.join(known)}")
+        raise _usage(
+            subject, f"are given for the unknown type {key!r}", f"types are {', '.join(known)}"
+        )
     return str(name)
 
 
 def integers(values: Any, subject: str, dtype: type = np.int64) -> np.ndarray:
-    """Whole numbers of any type, and empty arrays of whatever type."""
+    """Convert integers of any width to `dtype`. An empty array may have any type."""
     array = np.asarray(values)
     if array.size == 0:
         return np.zeros(array.shape, dtype)
     if array.dtype.kind not in "iu":
-        raise _usage(subject, f"integers are needed, not {array.dtype}")
+        raise _usage(subject, f"must be integers, not {array.dtype}")
     limits = np.iinfo(dtype)
     low, high = int(array.min()), int(array.max())
     if low < limits.min or high > limits.max:
         wrong = low if low < limits.min else high
         raise BadInputError(
-            ErrorCode.bad_input, subject, f"the number {wrong} is beyond {limits.dtype}"
+            ErrorCode.bad_input, subject, f"the value {wrong} does not fit in {limits.dtype}"
         )
     return np.ascontiguousarray(array, dtype)
 
@@ -74,7 +76,7 @@ def coordinates(values: Any) -> np.ndarray:
 
 
 def one_type(name: str, given: Any) -> tuple[str, int, np.ndarray | None, np.ndarray] | None:
-    """Nodes of all cells of a type: (name, nodes of each or 0, offsets, nodes); None if there are none."""
+    """Return all cells of a type as (name, nodes of each or 0, offsets, nodes); None without cells."""
     subject = f"cells of the type {name}"
     widths = NODES[name]
     if isinstance(given, tuple) and len(given) == 2:
@@ -111,8 +113,8 @@ def parts_by_type(parts: Any, names: list[str]) -> dict[str, np.ndarray]:
         if len(names) > 1:
             raise _usage(
                 "parts",
-                "are one array for cells of several types",
-                "give them by type, as the cells",
+                "are one array, but the cells have several types",
+                "give one array for each cell type",
             )
         if not names:
             return {}
@@ -121,7 +123,7 @@ def parts_by_type(parts: Any, names: list[str]) -> dict[str, np.ndarray]:
     for key, values in parts.items():
         array = integers(values, "parts", np.int32)
         if array.ndim != 1:
-            raise _usage("parts", f"have the shape {array.shape}", "give one number a cell")
+            raise _usage("parts", f"have the shape {array.shape}", "give one number for each cell")
         if array.size > 0:
             found[type_name(key, "parts")] = array
     return found
@@ -134,7 +136,9 @@ def places(values: Any, subject: str) -> np.ndarray:
     array = integers(array, subject)
     if array.ndim != 1:
         raise _usage(
-            subject, f"has members of the shape {array.shape}", "give a list of places, or a mask"
+            subject,
+            f"has members of the shape {array.shape}",
+            "give a list of positions, or a mask",
         )
     return array
 
@@ -148,7 +152,7 @@ def one_set(given: Any) -> tuple[int, int, str, list[tuple[str, np.ndarray]]]:
         raise _usage(
             f"set {given!r:.60}",
             "is not (SetKind, id, name, {type: places})",
-            "give it in this form",
+            "give a tuple of this form",
         ) from None
     subject = f"set '{name}'"
     return *head, [(type_name(key, subject, True), places(some, subject)) for key, some in items]
@@ -184,7 +188,7 @@ def one_tag(name: str, by_type: Any) -> tuple[str, bool, int, list[tuple[str, np
     kinds = {(c.dtype.kind == "f", 1 if c.ndim == 1 else c.shape[1]) for _, c in columns}
     if len(kinds) > 1:
         raise _usage(
-            subject, "has values of several types or numbers of components", "give one tag for each"
+            subject, "has values of several types or component counts", "give one tag for each"
         )
     is_real, width = kinds.pop() if kinds else (False, 1)
     return name, is_real, width, [(of_type, c.ravel().view(np.uint8)) for of_type, c in columns]
@@ -193,7 +197,7 @@ def one_tag(name: str, by_type: Any) -> tuple[str, bool, int, list[tuple[str, np
 def normalised(
     points: Any, cells: Any, ids: Any, parts: Any, sets: Iterable[Any], tags: Any
 ) -> tuple[Any, ...]:
-    """All that a rank gives, checked and converted. Raises UsageError and BadInputError."""
+    """Check and convert all that a rank gives. Raises UsageError and BadInputError."""
     if not isinstance(cells, Mapping):
         raise _usage("cells", f"are a {type(cells).__name__}", 'give them by type: {"tet": array}')
     blocks = []
@@ -207,7 +211,9 @@ def normalised(
     of_parts = parts_by_type(parts, [block[0] for block in blocks])
     missing = set(of_parts) - {block[0] for block in blocks}
     if missing:
-        raise _usage("parts", f"are given for {missing.pop()} cells, of which this rank gives none")
+        raise _usage(
+            "parts", f"are given for {missing.pop()} cells, but this rank has no such cell"
+        )
     nothing = np.zeros(0, np.int32)
     return (
         coordinates(points),

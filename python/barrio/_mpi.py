@@ -1,8 +1,8 @@
-"""Load the core, and see to it that mpi4py uses the MPI that the core was built for.
+"""Load the core, and make sure that mpi4py uses the MPI that the core was built for.
 
-The wheel of mpi4py looks for an MPI at run time and may find another one than the core is linked
-to. A communicator of one MPI is a wild number to the other, so this is checked before the first one
-is used.
+The wheel of mpi4py looks for an MPI at run time and may find a different one from that which the
+core is linked to. A communicator of one MPI is a meaningless number to the other, so the two are
+compared before the first communicator is used.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from types import ModuleType
 
 try:
     from barrio._build import MPI_FLAVOUR, MPI_LIBRARY
-except ImportError:  # the source folder itself
+except ImportError:  # run from the source folder
     MPI_FLAVOUR, MPI_LIBRARY = "", ""
 
 
 def library_for_mpi4py() -> str | None:
-    """Find the file mpi4py's wheel must load to use the core's MPI; None if that is not known."""
+    """Return the library that mpi4py's wheel must load to use the core's MPI; None if unknown."""
     if MPI_FLAVOUR == "mpich":
-        # The wheel wants MPICH under the name libmpi.so.12, which Debian does not give it, but
-        # tools/setup does.
+        # The wheel expects MPICH under the name libmpi.so.12. Debian has no such file;
+        # tools/setup makes one.
         shim = Path(sys.prefix, "lib", "mpich", "libmpi.so.12")
         return str(shim) if shim.exists() else None
     if MPI_FLAVOUR == "openmpi" and Path(MPI_LIBRARY).is_file():
@@ -32,7 +32,7 @@ def library_for_mpi4py() -> str | None:
 
 
 def choose_library() -> None:
-    """Tell mpi4py which MPI to load, unless it is loaded already or the user has chosen."""
+    """Set which MPI mpi4py loads, unless it is loaded already or the user has chosen one."""
     if "mpi4py.MPI" in sys.modules:
         return
     if any(name in os.environ for name in ("MPI4PY_LIBMPI", "MPI4PY_MPIABI")):
@@ -57,7 +57,7 @@ def load_core() -> ModuleType:
     except ImportError as error:
         raise ImportError(
             f"barrio's compiled core cannot be loaded: {error}. "
-            "The MPI and HDF5 it was built with must be there (tools/doctor says what is)"
+            "The MPI and HDF5 it was built with must be installed (tools/doctor lists what is)"
         ) from error
 
 
@@ -87,7 +87,7 @@ def _differ(ours: str, theirs: str) -> str:
     if library is not None:
         remedy = f"set MPI4PY_LIBMPI={library}, or import barrio before mpi4py.MPI"
         if any(name in os.environ for name in ("MPI4PY_LIBMPI", "MPI4PY_MPIABI")):
-            remedy += "; MPI4PY_LIBMPI and MPI4PY_MPIABI must name the MPI of barrio or be unset"
+            remedy += "; MPI4PY_LIBMPI and MPI4PY_MPIABI must name barrio's MPI or be unset"
     elif MPI_FLAVOUR == "mpich":
         remedy = (
             "run `tools/setup mpich`, which makes lib/mpich/libmpi.so.12 in build/venv; or set "

@@ -1,4 +1,4 @@
-"""A rank's cells as a grid of pyvista."""
+"""Convert a rank's cells to a pyvista grid."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from barrio._core import Mesh, MeshTag
 
-# VTK's number and the number of corners of each type; a polygon has as many as it has nodes.
+# VTK's type number and the corner count of each type; 0: the count varies.
 VTK_TYPES = {
     "vertex": (1, 1),
     "edge": (3, 2),
@@ -28,7 +28,7 @@ VTK_TYPES = {
     "hex": (12, 8),
     "polyhedron": (42, 0),
 }
-DUPLICATE = 1  # of vtkGhostType, for points and cells alike
+DUPLICATE = 1  # bit of vtkGhostType, the same for points and cells
 
 
 def _load() -> Any:
@@ -42,7 +42,7 @@ def _load() -> Any:
 
 
 def loops(nodes: np.ndarray) -> list[np.ndarray]:
-    """The faces of a polyhedron, whose nodes say the first vertex of each face again at its end."""
+    """Return the faces of a polyhedron. Its nodes repeat the first vertex of each face at the end."""
     faces, first = [], 0
     while first < len(nodes):
         end = first + 1 + int(np.flatnonzero(nodes[first + 1 :] == nodes[first])[0])
@@ -52,19 +52,19 @@ def loops(nodes: np.ndarray) -> list[np.ndarray]:
 
 
 def vtk_nodes(name: str, nodes: np.ndarray) -> np.ndarray:
-    """Points of a cell as VTK has them: polyhedra by their faces, knives as hexes with a point twice."""
+    """Return a cell's points as VTK expects them: a polyhedron by faces, a knife as a degenerate hex."""
     if name == "polyhedron":
         faces = loops(nodes)
         return np.concatenate([[len(faces)], *(np.append(len(face), face) for face in faces)])
     if name == "knife":
         return np.append(nodes[:7], nodes[5])
-    if name == "polygon":  # a padded one says its last node again
+    if name == "polygon":  # a padded one repeats its last node
         return nodes[np.append(True, nodes[1:] != nodes[:-1])] if len(nodes) > 1 else nodes
     return nodes[: VTK_TYPES[name][1]]
 
 
 def cell_stream(mesh: Mesh, n: int) -> tuple[np.ndarray, np.ndarray, bool]:
-    """VTK's stream of the first n cells by local vertices, their types, and whether nodes were left out."""
+    """Return VTK's stream of the first n cells by local vertices, their types, and if nodes were dropped."""
     from barrio._core import CellType
 
     types = np.asarray(mesh.cell_types)[:n]
@@ -94,7 +94,7 @@ def cell_stream(mesh: Mesh, n: int) -> tuple[np.ndarray, np.ndarray, bool]:
 def used_points(
     stream: np.ndarray, types: np.ndarray, n_local: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The vertices that cells of a stream use, ascending, and the stream by their places."""
+    """Return the vertices that a stream uses, ascending, and the stream renumbered to their positions."""
     is_point = np.ones(len(stream), bool)
     at = 0
     for kind in types:
@@ -115,7 +115,7 @@ def used_points(
 
 
 def tag_values(tag: MeshTag, dim: Any, n: int) -> np.ndarray | None:
-    """Values of a tag on all n local entities; None if they are no numbers, or there are none."""
+    """Return a tag's values on all n local entities; None without values or for types without numbers."""
     if tag.length_varies or tag.type not in ("int32", "float64"):
         return None
     ids, values = tag.values(dim)
@@ -133,7 +133,7 @@ def tag_values(tag: MeshTag, dim: Any, n: int) -> np.ndarray | None:
 
 
 def add_arrays(mesh: Mesh, dim: Any, data: Any, chosen: np.ndarray) -> None:
-    """Tags and fields of a dimension, and global ids; a field takes the place of a tag of its name."""
+    """Add global ids, tags and fields of a dimension. A field replaces a tag of the same name."""
     data["global_id"] = np.array(mesh.global_ids(dim))[chosen]
     for tag in mesh.tags:
         values = tag_values(tag, dim, mesh.n_local(dim))
@@ -152,7 +152,7 @@ def to_pyvista(mesh: Mesh, ghosts: bool) -> pyvista.UnstructuredGrid:
     cell_dim, n_vertices = mesh.cell_dim, mesh.n_local(Dim.vertex)
     n = mesh.n_local(cell_dim) if ghosts else mesh.n_owned(cell_dim)
     if n == 0:
-        return pyvista.UnstructuredGrid()  # pyvista has no arrays of nothing
+        return pyvista.UnstructuredGrid()  # pyvista refuses empty arrays
     stream, types, is_cut = cell_stream(mesh, n)
     if is_cut:
         warnings.warn("cells of second order are shown by their corners", stacklevel=3)

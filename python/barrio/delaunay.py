@@ -1,4 +1,4 @@
-"""Triangulate points and segments of the plane, without small angles, and check triangulations.
+"""Triangulate points and segments in the plane with a min angle, and audit triangulations.
 
     from barrio import delaunay
 
@@ -7,7 +7,7 @@
     plt.triplot(*mesh.points.T, mesh.triangles)
     assert delaunay.audit(mesh, graph, min_angle=25).passes
 
-One process works; it needs no MPI of its own.
+Runs in one process and does not need MPI.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ __all__ = [
 
 
 def _rows(values: ArrayLike | None, width: int, what: str, kind: type) -> NDArray:
-    """An array of so many columns; numbers that `kind` cannot hold are refused."""
+    """Convert to an array with `width` columns; refuse numbers that `kind` cannot hold."""
     given = np.asarray([] if values is None else values)
     if given.size == 0:
         return np.zeros((0, width), dtype=kind)
@@ -47,7 +47,7 @@ def _rows(values: ArrayLike | None, width: int, what: str, kind: type) -> NDArra
         cause = f"have the shape {given.shape}, not (n, {width})"
         raise UsageError(ErrorCode.usage, what, cause, f"give {width} numbers in each row")
     if kind is not np.float64 and given.dtype.kind not in "iu":
-        raise UsageError(ErrorCode.usage, what, "are no whole numbers", "give integers")
+        raise UsageError(ErrorCode.usage, what, "must be integers", "give an integer array")
     return np.ascontiguousarray(given, dtype=kind)
 
 
@@ -63,27 +63,27 @@ def _markers(values: ArrayLike | None, n: int, what: str) -> NDArray[np.int32]:
 
 @dataclass(frozen=True)
 class Graph:
-    """Points and what is between them. Segments meet at points; a point may lie in the middle of a segment."""
+    """Points and the segments between them. Segments meet at points; a point may lie on a segment."""
 
     points: ArrayLike
     """Shape (n, 2)."""
     segments: ArrayLike | None = None
-    """Shape (m, 2): numbers of points, from 0."""
+    """Shape (m, 2): indices of points, from 0."""
     markers: ArrayLike | None = None
-    """Of segments, integers of yours."""
+    """An integer of your choice for each segment."""
     holes: ArrayLike | None = None
-    """Shape (h, 2): places whose surroundings, up to the next segments, are left out."""
+    """Shape (h, 2): a point in each hole; the area around it, up to the segments, is left empty."""
     regions: ArrayLike | None = None
-    """Shape (r, 4): x and y of a place in each region, its attribute, and the largest area of its
+    """Shape (r, 4): x and y of a point in each region, its attribute, and the max area of its
     triangles; 0: no bound."""
     point_markers: ArrayLike | None = None
     attributes: ArrayLike | None = None
-    """Shape (n, k): numbers of each point, a depth say, that are linear between vertices."""
+    """Shape (n, k): k numbers for each point, such as a depth; linear between vertices."""
     sides: ArrayLike | None = None
-    """Shape (m, 2): on the left and right of each segment a row of `regions` counted from 1, 0 for none, -1 for
-    outside. Then the places of regions and holes are not looked at."""
+    """Shape (m, 2): the regions on the left and right of each segment, as rows of `regions` from 1; 0 for none, -1 for
+    outside. If given, the points in `regions` and `holes` are ignored."""
     left_out: list[str] = field(default_factory=list)
-    """What a file had and this has not."""
+    """Contents of the file that a graph cannot hold."""
 
     def _arrays(self) -> tuple[NDArray, ...]:
         points = _rows(self.points, 2, "points", np.float64)
@@ -111,42 +111,42 @@ class Triangulation:
     """Triangles of a graph. Arrays are read-only."""
 
     points: NDArray[np.float64]
-    """Shape (n, 2). Those of the graph come first, in its order, without those that lie outside."""
+    """Shape (n, 2). The graph's points come first, in its order, without those that lie outside."""
     triangles: NDArray[np.int32]
     """Shape (m, 3): vertices, counterclockwise."""
     neighbours: NDArray[np.int32]
-    """Shape (m, 3): the triangle across from each vertex, or -1."""
+    """Shape (m, 3): the triangle opposite each vertex, or -1."""
     regions: NDArray[np.int32]
-    """The region of each triangle, its row in the graph's, or -1."""
+    """The region of each triangle, as a row of the graph's regions, or -1."""
     edges: NDArray[np.int32]
     """Shape (e, 2): edges on segments."""
     edge_markers: NDArray[np.int32]
-    """The marker of the segment of each of them."""
+    """Shape (e,): the marker of each edge's segment."""
     input_points: NDArray[np.int32]
-    """Of the first points: their rows in the graph."""
+    """The row in the graph of each of the first points."""
     attributes: NDArray[np.float64]
-    """Shape (n, k): those of the graph's points, linear between them."""
+    """Shape (n, k): the attributes of the graph's points, interpolated linearly between them."""
     n_left: int
-    """Times that a triangle stayed as it was, since segments may not be split or coordinates are too coarse."""
+    """Number of times a bad triangle was left, since segments may not be split or coordinates are too coarse."""
     is_complete: bool
-    """False: it ended at `max_triangles`."""
+    """False: refinement stopped at `max_triangles`."""
 
 
 @dataclass(frozen=True)
 class Audit:
-    """What an audit has found."""
+    """Result of an audit."""
 
     passes: bool
     checks: dict[str, tuple[bool, str]]
-    """By name: whether it is met, and what was measured or is wrong."""
+    """For each check by name: whether it passed, and the measured value or the fault."""
     min_angle: float
     """Degrees."""
     area: float
-    largest_area: float
+    max_area: float
 
 
 def read_poly(path: str | Path) -> Graph:
-    """Read a .poly or .node file, as Triangle has them. Local."""
+    """Read a .poly or .node file in the format of Triangle. Local."""
     return _graph(_mpi.load_core()._read_poly(str(path)))
 
 
@@ -155,8 +155,8 @@ def read_geojson(
 ) -> Graph:
     """Read the polygons of a GeoJSON file; each feature is a region. Local.
 
-    `project(longitude, latitude)` returns x and y, as pyproj's `Transformer.transform` does. Without one, None,
-    degrees are taken as they are, and bounds of angles and areas mean nothing on the ground.
+    `project(longitude, latitude)` returns x and y, as pyproj's `Transformer.transform` does. With None, coordinates
+    stay in degrees, and bounds on angles and areas mean nothing on the ground.
     """
     return _graph(_mpi.load_core()._read_geojson(str(path), project))
 
@@ -171,10 +171,10 @@ def graph_of(
     attributes: ArrayLike | None = None,
     region_rows: ArrayLike | None = None,
 ) -> Graph:
-    """Make the graph of triangles from elsewhere, or of an earlier triangulation, to refine them. Local.
+    """Make a graph of existing triangles, such as an earlier triangulation, to refine them. Local.
 
-    Boundaries, edges between `regions` (of each triangle, from 0; -1: none) and `edges` become segments.
-    `region_rows`: shape (r, 4), as `Graph.regions`.
+    The boundary, the edges between different `regions`, and `edges` become segments. `regions` has a number for each
+    triangle, from 0; -1: none. `region_rows`: shape (r, 4), as `Graph.regions`.
     """
     given = np.asarray(points, dtype=np.float64)[:, :2]
     of_triangles = np.asarray([] if regions is None else regions, dtype=np.int32) + 1
@@ -234,11 +234,11 @@ def triangulate(
     split_segments: bool = True,
     max_triangles: int = 2**30 - 1,
 ) -> Triangulation:
-    """Make the constrained Delaunay triangulation of a graph, or of points, and refine it. Local.
+    """Build the constrained Delaunay triangulation of a graph or of points, and refine it. Local.
 
-    Points alone are refined where `max_area` or `area_at` ask for it.
-    `min_angle`: degrees; up to 20.7 it is met where segments do not meet in smaller angles.
-    `max_area`: of a triangle; 0: no bound. `area_at(x, y)`: the same around a place; each call costs
+    Points without segments are refined only for `max_area` or `area_at`.
+    `min_angle`: degrees; up to 20.7 it is reached wherever segments do not meet at smaller angles.
+    `max_area`: of a triangle; 0: no bound. `area_at(x, y)`: the max area near that point; each call costs
     about a microsecond of Python. `refine=False`: add no points.
     """
     whole = graph if isinstance(graph, Graph) else Graph(graph)
@@ -273,7 +273,7 @@ def triangulate(
 def audit(
     mesh: Triangulation, graph: Graph | ArrayLike, *, min_angle: float = 0.0, max_area: float = 0.0
 ) -> Audit:
-    """Check a triangulation by other means than it was made by, in exact arithmetic. Local."""
+    """Check a triangulation in exact arithmetic, with code independent of the mesher. Local."""
     whole = graph if isinstance(graph, Graph) else Graph(graph)
     found = json.loads(
         _mpi.load_core()._audit(
@@ -290,5 +290,5 @@ def audit(
         {check["check"]: (check["met"], check["text"]) for check in found["checks"]},
         found["min_angle"],
         found["area"],
-        found["largest_area"],
+        found["max_area"],
     )

@@ -1,4 +1,4 @@
-"""What barrio raises: an error with its subject, its cause and a remedy."""
+"""Exceptions of barrio: each has a subject, a cause and a remedy."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from enum import IntEnum
 
 
 class ErrorCode(IntEnum):
-    """How barrio's programs end: the exit code that belongs to an error."""
+    """Exit code of barrio's programs for each kind of error."""
 
-    failed = 1  # the machine or the file system said no
+    failed = 1  # the machine or the file system refused
     usage = 2  # an argument is wrong
     bad_input = 3  # a file or its contents are wrong
     differs = 4  # a comparison found a difference
@@ -18,8 +18,8 @@ class ErrorCode(IntEnum):
 class Error(RuntimeError):
     """A fault in arguments, input or the machine.
 
-    If `is_agreed`, every rank of the communicator raises the same error, and the program may go on
-    after it. `first_rank` is then the lowest rank that found the fault; None if all of them did.
+    If `is_agreed`, every rank of the communicator raises the same error, and the program may
+    continue after it. `first_rank` is then the lowest rank that found the fault; None if all did.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class Error(RuntimeError):
 
 
 class FailedError(Error):
-    """The machine or the file system said no."""
+    """The machine or the file system refused."""
 
 
 class UsageError(Error):
@@ -64,12 +64,12 @@ _classes = {
 
 
 for _class in (ErrorCode, Error, *_classes.values()):
-    _class.__module__ = "barrio"  # where users know them from, in tracebacks too
+    _class.__module__ = "barrio"  # tracebacks show the public name
 
 
 def make_error(
     code: int, subject: str, cause: str, remedy: str, is_agreed: bool, first_rank: int | None
 ) -> Error:
-    """Make the error of the class that belongs to a code. The core calls it."""
+    """Make an error of the class for this code. Called by the core."""
     kind = _classes.get(ErrorCode(code), Error)
     return kind(code, subject, cause, remedy, is_agreed, first_rank)

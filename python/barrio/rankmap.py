@@ -1,4 +1,4 @@
-"""Place ranks on cores so that those who talk most are near each other.
+"""Place ranks on cores so that ranks with much traffic are near each other.
 
     from barrio import rankmap
 
@@ -36,19 +36,19 @@ def _usage(subject: str, cause: str, remedy: str) -> UsageError:
 
 
 def _ranks(values: ArrayLike, what: str) -> NDArray[np.int32]:
-    """Whole numbers of 32 bits; others are refused, not cut."""
+    """Convert to 32-bit integers; refuse values that do not fit."""
     given = np.asarray(values)
     if given.size == 0:
         return np.zeros(given.shape, dtype=np.int32)
     ends = np.iinfo(np.int32)
     if given.dtype.kind not in "iu" or given.min() < ends.min or given.max() > ends.max:
-        raise _usage(what, "are no whole numbers of 32 bits", "give integers")
+        raise _usage(what, "must be 32-bit integers", "give integers")
     return np.ascontiguousarray(given, dtype=np.int32)
 
 
 @dataclass(frozen=True)
 class Traffic:
-    """What ranks send each other, sparse: pairs of ranks, and for each the bytes and messages of one direction."""
+    """Sparse traffic matrix: pairs of ranks, with the bytes and messages sent in that direction."""
 
     n_ranks: int
     pairs: NDArray[np.int32]
@@ -61,7 +61,7 @@ class Traffic:
     def of(
         n_ranks: int, pairs: ArrayLike, bytes: ArrayLike, messages: ArrayLike | None = None
     ) -> Traffic:
-        """Take arrays; without messages, each pair counts for one."""
+        """Make traffic from arrays. Without `messages`, each pair counts as one message."""
         ends = (
             _ranks(pairs, "pairs").reshape(0, 2) if np.size(pairs) == 0 else _ranks(pairs, "pairs")
         )
@@ -80,10 +80,10 @@ class Traffic:
 
 @dataclass(frozen=True)
 class Placed:
-    """A placement that was found, and the order that it was to beat."""
+    """A placement found, and the given order that it is compared with."""
 
     placement: NDArray[np.int32]
-    """The core of each rank; cores count node after node."""
+    """The core of each rank; cores are numbered node by node."""
     given: NDArray[np.int32]
     """The core of each rank in the given order."""
     document: dict[str, Any]
@@ -93,16 +93,16 @@ class Placed:
 
     @property
     def cost_before(self) -> float:
-        """The sum over pairs of traffic times distance, in the given order."""
+        """Sum of traffic times distance over all pairs, in the given order."""
         return float(self.document["before"]["cost"])
 
     @property
     def cost_after(self) -> float:
-        """The same in the placement found."""
+        """Sum of traffic times distance over all pairs, in the placement found."""
         return float(self.document["after"]["cost"])
 
     def write(self, path: str | Path, format: str) -> None:
-        """Write a launcher file, whole or not at all.
+        """Write a launcher file. It appears complete or not at all.
 
         `format`: openmpi-rankfile, openmpi-seq, mpich, intel, cray, slurm, flux, permutation.
         """
@@ -117,16 +117,16 @@ class Reordered:
     cost_before: float
     cost_after: float
     share_before: float
-    """Part of the weight between nodes, 0 to 1, before."""
+    """Share of the weight that crosses nodes, 0 to 1, before."""
     share_after: float
     n_moved: int
-    """Ranks that are another process' now."""
+    """Number of ranks that moved to another process."""
 
 
 def read_traffic(path: str | Path, *, collectives: float = 1.0) -> Traffic:
-    """Read traffic of any kind that `barrio map` reads. Local.
+    """Read a traffic file of any format that `barrio map` reads. Local.
 
-    `collectives`: what the traffic of collectives counts in a recorded run, beside 1 for all other.
+    `collectives`: weight of collective traffic in a recorded run; other traffic has weight 1.
     """
     n_ranks, pairs, n_bytes, messages, points = _mpi.load_core()._read_traffic(
         str(path), collectives
@@ -148,11 +148,11 @@ def place(
     seconds: float | None = None,
     seed: int = 1,
 ) -> Placed:
-    """Find a placement with a small cost, never worse than the given one. Local.
+    """Find a placement of low cost, never worse than the given one. Local.
 
-    `machine` and `hosts` are those of `barrio map --machine` and `--hosts`; `given` is the core of each rank, or node
-    after node; `pins` are pairs of a rank and its core, -1 for where it is. The result is the same each time for the
-    same `seconds` and `seed`. Raises UsageError and BadInputError.
+    `machine` and `hosts` are as in `barrio map --machine` and `--hosts`. `given` is the core of each rank; None fills
+    node by node. `pins` are pairs of a rank and its core, -1 for its given core. The same `seconds` and `seed` give
+    the same result. Raises UsageError and BadInputError.
     """
     text = _mpi.load_core()._place_ranks(
         traffic.n_ranks,
@@ -179,11 +179,10 @@ def place(
 def place_qaplib(
     path: str | Path, *, flows_first: bool = False, seconds: float | None = None, seed: int = 1
 ) -> Placed:
-    """Read a QAPLIB problem and find a placement with a small value. Local.
+    """Read a QAPLIB problem and find a placement of low cost. Local.
 
-    The file has its size and two matrices, of which the first is that of distances unless `flows_first`. Diagonals
-    count: `cost_after` is QAPLIB's objective. The result is the same each time for the same `seconds` and `seed`.
-    Raises BadInputError.
+    The file has the size and two matrices; the first has the distances, unless `flows_first`. Diagonals count, so
+    `cost_after` is QAPLIB's objective. The same `seconds` and `seed` give the same result. Raises BadInputError.
     """
     text = _mpi.load_core()._place_qaplib(str(path), flows_first, seconds, seed)
     document = json.loads(text)
@@ -203,12 +202,12 @@ def reorder(
     min_gain: float = 0.02,
     seed: int = 1,
 ) -> Reordered:
-    """Return a communicator whose ranks are placed so that those who talk most share a node. Collective over comm.
+    """Return a communicator in which ranks with much traffic share a node. Collective over comm.
 
-    What MPI_Dist_graph_create(reorder=1) is meant to do. Rank i of it talks to the same neighbours as rank i of `comm`
-    says here; only the process behind it may be another one, so call this before data is dealt out. `neighbours` are
-    the ranks that this one sends to, `weights` what it sends, in any unit. `node`: a number that ranks of one node have
-    in common; None: ranks that share memory. Raises the same error on every rank.
+    This is what MPI_Dist_graph_create(reorder=1) promises. Rank i of the result has the neighbours that rank i of
+    `comm` names here, but may be a different process, so call this before data is distributed. `neighbours` are the
+    ranks that this rank sends to, `weights` the amounts, in any unit. `node`: a number common to the ranks of one node;
+    None: ranks that share memory form a node. Raises the same error on every rank.
     """
     problem: Exception | None = None
     mine, amounts = np.zeros(0, dtype=np.int32), np.zeros(0)
@@ -220,8 +219,10 @@ def reorder(
         problem = caught
     if (
         comm.allreduce(int(problem is not None)) > 0
-    ):  # what one rank alone raises leaves the others waiting
-        raise problem or _usage("reorder", "has wrong arguments on another rank", "see there")
+    ):  # an error on one rank alone would leave the others waiting
+        raise problem or _usage(
+            "reorder", "has wrong arguments on another rank", "see the error of that rank"
+        )
     rank, *figures = _mpi.load_core()._reorder(
         comm,
         mine,

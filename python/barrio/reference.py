@@ -1,4 +1,4 @@
-"""The reference page of the Python package, from its type stub: `python -m barrio.reference`."""
+"""Print the reference page of the Python package, from its type stub: `python -m barrio.reference`."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ The package `barrio`: C++ names, mpi4py communicators, numpy arrays without a co
 `python -m barrio.reference`. After `make demo`: `PYTHONPATH=build/release/python build/venv/bin/python`. To install it
 elsewhere: [python/README](../../python/README.md).
 
-Collective calls say so; the others are local. Calls that take long give Python's lock to other threads. Errors are
-`barrio.UsageError`, `barrio.BadInputError` and `barrio.FailedError`, all of them `barrio.Error` with `subject`,
-`cause`, `remedy` and `code` (the exit code of the command); after a collective call every rank raises the same one.
+Collective calls say so; all others are local. Long calls release the GIL. Errors are `barrio.UsageError`,
+`barrio.BadInputError` and `barrio.FailedError`, all derived from `barrio.Error`, with `subject`, `cause`, `remedy` and
+`code` (the exit code of the command). Every rank raises the same error of a collective call.
 """
 
 ORDER = (
@@ -29,11 +29,11 @@ ORDER = (
     "Context",
     "SharedIds",
     "GatherScatter",
-)  # the others after them
+)  # all others follow
 
 
 def tidy_types(text: str) -> str:
-    """Types as a reader writes them: no module paths."""
+    """Remove module paths from types."""
     text = re.sub(
         r"\b(?:barrio\._core|collections\.abc|numpy\.typing|mpi4py\.MPI|typing)\.", "", text
     )
@@ -101,7 +101,7 @@ def describe_class(node: ast.ClassDef) -> list[str]:
 
 
 def page(stub: str) -> str:
-    """The page, in Markdown, of a stub's text."""
+    """Return the page, in Markdown, for a stub's text."""
     body = ast.parse(stub).body
     lines = [HEAD, "## Functions\n"]
     lines += [member(node) for node in body if isinstance(node, ast.FunctionDef)]
@@ -113,7 +113,7 @@ def page(stub: str) -> str:
 
 
 def module_section(name: str, source: str) -> str:
-    """The part of the page on a module of the package, in Markdown."""
+    """Return the section on a module of the package, in Markdown."""
     tree = ast.parse(source)
     words = inspect.cleandoc(ast.get_docstring(tree) or "").split("\n\n")
     lines = [f"\n## Module {name}\n", words[0], ""]

@@ -8,7 +8,7 @@
 
 namespace barrio::python {
 
-/// An argument of any type, and what stubs say that it is.
+/// An argument of any type, with the type that stubs show for it.
 template <class Hint>
 struct Annotated {
   nb::object value;
@@ -58,7 +58,7 @@ using mesh::MeshArrays;
 template <class T>
 std::span<const T> numbers(nb::handle array) {
   const auto all = nb::cast<nb::ndarray<const T, nb::c_contig, nb::device::cpu>>(array);
-  return {all.data(), all.size()};  // numpy's array stays in the caller's hands
+  return {all.data(), all.size()};  // the caller keeps numpy's array alive
 }
 
 CellType type_of(nb::handle name) {
@@ -68,7 +68,7 @@ CellType type_of(nb::handle name) {
   throw_usage(fmt::format("type '{}'", wanted), "is not known");
 }
 
-/// What barrio._arrays has made of the arguments, as the core takes it.
+/// Convert the result of barrio._arrays to the core's form. Borrows the arrays.
 MeshArrays arrays_of(nb::handle all, int n_parts) {
   MeshArrays arrays;
   arrays.n_parts = n_parts;
@@ -103,12 +103,12 @@ MeshPointer make(const CommArgument& comm, const Annotated<ArrayHint>& coordinat
                  const Annotated<ArrayHint>& vertex_ids, const Annotated<PartsHint>& parts, std::optional<int> n_parts,
                  const Annotated<SetsHint>& sets, const Annotated<TagsHint>& tags, int ghost_layers, Dim bridge,
                  bool ghost_sides, const std::string& partitioner) {
-  nb::object all;  // outlives the call, in which Python's lock is not held
+  nb::object all;  // outlives the part of the call without the GIL
   MeshArrays arrays;
   return in_own_context(comm, [&](std::unique_ptr<mpi::Context>& context) {
     agree_after(*context, [&] {
       const nb::gil_scoped_acquire locked;
-      if (n_parts && *n_parts < 1) throw_usage(fmt::format("{} parts", *n_parts), "are not a number of parts");
+      if (n_parts && *n_parts < 1) throw_usage(fmt::format("{} parts", *n_parts), "must be at least 1");
       try {
         all = nb::module_::import_("barrio._arrays")
                   .attr("normalised")(coordinates.value, cells.value, vertex_ids.value, parts.value, sets.value,
@@ -117,7 +117,7 @@ MeshPointer make(const CommArgument& comm, const Annotated<ArrayHint>& coordinat
       } catch (const nb::python_error& trouble) {
         throw error_of(trouble, "mesh arrays");
       } catch (const nb::cast_error&) {
-        throw_usage("mesh arrays", "have a number that is too large for its place");
+        throw_usage("mesh arrays", "have a number that is too large for its type");
       }
     });
     mesh::Mesh made =
@@ -136,17 +136,19 @@ void bind_arrays(nb::class_<SharedMesh>& shared) {
       nb::new_(&make), "comm"_a, "coordinates"_a, "cells"_a, nb::kw_only(), "vertex_ids"_a = nb::none(),
       "parts"_a = nb::none(), "n_parts"_a = nb::none(), "sets"_a = nb::tuple(), "tags"_a = nb::none(),
       "ghost_layers"_a = 0, "bridge"_a = Dim::vertex, "ghost_sides"_a = false, "partitioner"_a = "rcb",
-      R"(Make a mesh of the arrays of all ranks. Collective over comm. Each rank gives any share, or empty arrays.
+      R"(Make a mesh from the arrays of all ranks. Collective over comm. Each rank gives any share, or empty arrays.
 
-`coordinates`: (n, 3), or (n, 2) in a plane. `cells`: by type, {"tet": (n, 4), "quad": (n, 4)}; polygons and polyhedra as
-(offsets, nodes), a polyhedron as closed loops of its faces. They name vertices by `vertex_ids`, which may come from several
-ranks; without these vertices are numbered 0, 1, 2, ... rank by rank. Cells below the highest dimension are listed sides.
+`coordinates`: (n, 3), or (n, 2) in a plane. `cells`: by type, {"tet": (n, 4), "quad": (n, 4)}; polygons and polyhedra
+as (offsets, nodes), a polyhedron as closed loops of its faces. Nodes are `vertex_ids`; several ranks may give the
+same id. Without `vertex_ids`, vertices are numbered 0, 1, 2, ... rank by rank. Cells below the highest dimension are
+listed sides.
 
-`parts` names a part for each cell of the highest dimension (by type, or one array if there is one type): with the rank for
-all and n_parts=comm.size cells stay where they are given. Without parts `partitioner` cuts the mesh into n_parts, or one a
-rank. `sets` are (SetKind, id, name, {type: places}), the places counted in this rank's arrays, or masks; "vertex" is a type
-here. `tags` are {name: {type: values}}, int32 or float64, (n,) or (n, n_components). Every rank lists the same sets and
-tags. Raises UsageError and BadInputError on all ranks alike.)");
+`parts` has a part for each cell of the highest dimension, by type, or as one array if there is one type. If each rank
+gives its own rank as the part, and n_parts=comm.size, cells stay on their ranks. Without `parts`, `partitioner` cuts
+the mesh into n_parts parts, or one for each rank. `sets` are (SetKind, id, name, {type: positions}); positions count
+in this rank's arrays, or are masks; "vertex" is a type here. `tags` are {name: {type: values}}, int32 or float64,
+(n,) or (n, n_components). Every rank lists the same sets and tags. Raises the same UsageError or BadInputError on all
+ranks.)");
 }
 
 }  // namespace barrio::python

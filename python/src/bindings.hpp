@@ -28,17 +28,17 @@ namespace nb = nanobind;
 
 namespace barrio::python {
 
-/// An `mpi4py.MPI.Comm` that came as an argument.
+/// An argument of the type `mpi4py.MPI.Comm`.
 struct CommArgument {
   nb::object comm;
 };
 
-/// Make a context from a communicator of mpi4py. Collective. The communicator stays the caller's.
+/// Make a context from a communicator of mpi4py. Collective. The caller keeps the communicator.
 /// @throws Error{usage} if MPI is not running or the communicator cannot be used; Python's ImportError if mpi4py loaded
-/// another MPI
+/// a different MPI
 std::unique_ptr<mpi::Context> make_context(const CommArgument& comm);
 
-/// Make something in a context of its own, with Python's lock released. Collective.
+/// Make an object in a context of its own, without the GIL. Collective.
 /// @param make  `make(std::unique_ptr<mpi::Context>&)`, which takes the context unless it fails
 template <class Make>
 auto in_own_context(const CommArgument& comm, Make&& make) {
@@ -47,15 +47,15 @@ auto in_own_context(const CommArgument& comm, Make&& make) {
   try {
     return make(context);
   } catch (const AgreedError&) {
-    context.reset();  // every rank is here, and none is unwinding any more: the communicator can be freed
+    context.reset();  // all ranks are here and no longer unwinding: the communicator can be freed
     throw;
   }
 }
 
-/// Stop the search for names Python knows: the error is raised for the caller alone.
+/// Throw Error{usage} on this rank alone.
 [[noreturn]] void throw_usage(std::string subject, std::string cause, std::string remedy = {});
 
-/// What `__exit__` does: close what the block has left, or give it up if the block has raised.
+/// Implement `__exit__`: close the object, or discard it if the block raised.
 template <class T>
 void leave(T& self, nb::handle type, nb::handle /*value*/, nb::handle /*traceback*/) {
   if (type.is_none()) {
@@ -68,33 +68,33 @@ inline constexpr const char* leave_signature =
     "def __exit__(self, type: type[BaseException] | None, value: BaseException | None, "
     "traceback: types.TracebackType | None) -> None";
 
-/// The ghost exchange of one field, and whether it is between begin and end.
+/// The ghost exchange of one field.
 struct Exchange {
   std::variant<exchange::HaloExchange<double>, exchange::HaloExchange<float>, exchange::HaloExchange<std::int32_t>,
                exchange::HaloExchange<std::int64_t>>
       halo;
-  bool is_travelling = false;
+  bool is_travelling = false;  // between begin and end
 };
 
-/// A mesh with the context it was made in and the exchanges of its fields. What Python calls a Mesh.
+/// Python's Mesh: a mesh with its context and the exchanges of its fields.
 class SharedMesh {
  public:
-  /// Collective: all ranks agree on the shape that connectivity has in Python.
-  /// @param context  may serve several meshes; freed with the last of them
+  /// Take a mesh. Collective: all ranks agree on the shape of connectivity in Python.
+  /// @param context  may be shared by several meshes; freed with the last of them
   SharedMesh(std::shared_ptr<mpi::Context> context, mesh::Mesh mesh);
   SharedMesh(const SharedMesh&) = delete;
   SharedMesh& operator=(const SharedMesh&) = delete;
-  /// Gives up the memory instead of waiting if a ghost exchange is on its way: Python may drop a mesh at any time.
+  /// Leak the memory instead of waiting if a ghost exchange is pending: Python may drop a mesh at any time.
   ~SharedMesh();
 
   mesh::Mesh& mesh() noexcept { return state_->mesh; }
   [[nodiscard]] const std::shared_ptr<mpi::Context>& context() const noexcept { return state_->context; }
   Exchange& exchange(mesh::FieldData& field);
-  /// The name of a field between begin and end, or nothing.
+  /// Return the name of a field between begin and end, or nothing.
   [[nodiscard]] std::optional<std::string> travelling_field() const;
-  /// Vertices of every entity of a dimension, on any rank; 0 if their number varies. @pre dim >= 1
+  /// Return the vertex count of every entity of a dimension, the same on all ranks; 0 if it varies. @pre dim >= 1
   [[nodiscard]] int width(Dim dim) const noexcept { return state_->widths[static_cast<std::size_t>(mesh::value(dim))]; }
-  /// Where the vertices of each entity begin, one longer than their number. @pre width(dim) == 0
+  /// Return the offset of each entity's vertices, and the end. @pre width(dim) == 0
   [[nodiscard]] const std::vector<std::int32_t>& offsets(Dim dim) const noexcept;
 
  private:
@@ -103,7 +103,7 @@ class SharedMesh {
     mesh::Mesh mesh;
     std::map<const mesh::FieldData*, Exchange> exchanges = {};
     std::array<int, 4> widths = {};
-    std::array<std::vector<std::int32_t>, 4> offsets = {};  // where this rank's table has none, but others have
+    std::array<std::vector<std::int32_t>, 4> offsets = {};  // made if this rank's table has none, but others have
   };
   void agree_on_widths();
   std::unique_ptr<State> state_;
@@ -111,7 +111,7 @@ class SharedMesh {
 
 using MeshPointer = std::shared_ptr<SharedMesh>;
 
-/// The plain numbers behind strong ids and enumerations, as numpy knows them.
+/// The number type of a strong id or enumeration in numpy.
 template <class T>
 struct Plain {
   using type = T;
@@ -127,7 +127,7 @@ using plain = typename Plain<T>::type;
 template <class T, class... Shape>
 using ReadOnly = nb::ndarray<nb::numpy, const plain<T>, Shape...>;
 
-/// numpy asks for an address even if there is nothing to read.
+/// Return an address that is never null: numpy wants one for empty arrays too.
 template <class T>
 const void* address(const T* data) noexcept {
   alignas(16) static const char nothing[16] = {};
@@ -154,7 +154,7 @@ ReadOnly<T, nb::ndim<1>> copied(std::vector<T> values) {
   return view(owner, all);
 }
 
-/// A MeshTag of Python with values of its own.
+/// Make a Python MeshTag with its own copy of the values.
 nb::object tag_copy(const mesh::MeshTag& tag);
 
 void bind_errors(nb::module_& module);
@@ -182,7 +182,7 @@ struct type_caster<barrio::python::CommArgument> {
   NB_TYPE_CASTER(barrio::python::CommArgument, const_name("mpi4py.MPI.Comm"))
 
   bool from_python(handle source, std::uint8_t, cleanup_list*) noexcept {
-    // Whoever has a communicator has imported mpi4py; nobody else needs it.
+    // A caller with a communicator has imported mpi4py, so it is never imported here.
     PyObject* const modules = PyImport_GetModuleDict();
     PyObject* const mpi = PyDict_GetItemString(modules, "mpi4py.MPI");
     if (mpi == nullptr) return false;

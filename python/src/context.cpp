@@ -9,14 +9,14 @@
 namespace barrio::python {
 namespace {
 
-/// What a failed assertion or a missing rank ends the job with, as `mpi::run` does for programs of its own.
+/// End the job after a failed assertion or a missing rank, as `mpi::run` does for C++ programs.
 void end_job(int code) noexcept {
   int is_running = 0;
   int is_over = 0;
   MPI_Initialized(&is_running);
   MPI_Finalized(&is_over);
   if (is_running == 0 || is_over != 0) return;
-  ::usleep(200'000);  // MPICH's launcher drops what was printed just before an abort
+  ::usleep(200'000);  // MPICH's launcher drops output printed just before an abort
   MPI_Abort(MPI_COMM_WORLD, code);
 }
 
@@ -36,7 +36,7 @@ void throw_usage(std::string subject, std::string cause, std::string remedy) {
 }
 
 std::unique_ptr<mpi::Context> make_context(const CommArgument& argument) {
-  // Before the first use of the handle: in another MPI it would mean something else.
+  // Before the first use of the handle: it has another meaning in another MPI.
   nb::module_::import_("barrio._mpi").attr("check_library")();
   int is_running = 0;
   int is_over = 0;
@@ -47,8 +47,9 @@ std::unique_ptr<mpi::Context> make_context(const CommArgument& argument) {
                 "call barrio between MPI.Init() and MPI.Finalize()");
 
   const auto place = nb::cast<std::uintptr_t>(nb::module_::import_("mpi4py.MPI").attr("_addressof")(argument.comm));
-  const MPI_Comm comm = *reinterpret_cast<const MPI_Comm*>(place);  // NOLINT: mpi4py keeps the handle there
-  if (comm == MPI_COMM_NULL) throw_usage("communicator", "is MPI.COMM_NULL", "give one that this process is in");
+  const MPI_Comm comm = *reinterpret_cast<const MPI_Comm*>(place);  // NOLINT: the address of mpi4py's handle
+  if (comm == MPI_COMM_NULL)
+    throw_usage("communicator", "is MPI.COMM_NULL", "give a communicator that contains this process");
   int is_inter = 0;
   MPI_Comm_test_inter(comm, &is_inter);
   if (is_inter != 0)

@@ -15,7 +15,7 @@
 #include "barrio/delaunay/segment_edges.hpp"
 #include "bindings.hpp"
 
-// What barrio/delaunay.py is built on; people use that.
+// The basis of barrio/delaunay.py, which is the public interface.
 
 namespace barrio::python {
 namespace {
@@ -32,7 +32,7 @@ delaunay::PlanarGraph graph_of(const Places& points, const Markers& point_marker
                                const Pairs& segments, const Markers& markers, const Pairs& sides, const Places& holes,
                                const Seeds& regions) {
   if (markers.shape(0) != segments.shape(0))
-    throw_usage("segments", "have not as many markers", "give one for each segment");
+    throw_usage("segments", "must have one marker each", "give as many markers as segments");
   delaunay::PlanarGraph graph;
   for (std::size_t i = 0; i < points.shape(0); ++i) graph.points.push_back({points(i, 0), points(i, 1)});
   graph.point_markers.assign(point_markers.data(), point_markers.data() + point_markers.size());
@@ -127,7 +127,7 @@ nb::tuple read_graph(const std::string& path) {
     const nb::gil_scoped_release unlocked;
     return delaunay::read_poly(path);
   }();
-  return to_python(file.graph, file.left_out);
+  return to_python(file.graph, {});
 }
 
 nb::tuple read_polygons(const std::string& path, const nb::object& project) {

@@ -38,25 +38,25 @@ constexpr std::array<std::pair<const char*, Termination>, 5> terminations{
 constexpr std::array<std::pair<const char*, Routing>, 3> routings{
     {{"direct", Routing::direct}, {"by_node", Routing::by_node}, {"automatic", Routing::automatic}}};
 
-/// A round of a neighbourhood, and how far it is.
+/// A round of a neighbourhood and its progress.
 struct OpenRound {
   using Range = decltype(std::declval<ByteRound&>().received());
 
   OpenRound(Neighborhood& hood, const RoundOptions& options) : round(hood.begin_byte_round(options)) {}
   ByteRound round;
-  std::optional<Range::Iterator> now;  // at the message handed out last
+  std::optional<Range::Iterator> now;  // the message handed out last
   bool is_closed = false;
 };
 
-/// A neighbourhood with the context it was made in, and its round. What Python calls an Exchange.
+/// Python's Exchange: a neighbourhood with its context and its open round.
 class SharedExchange {
  public:
-  /// Collective. Ranks whose arguments are wrong are named on all.
+  /// Make it. Collective. All ranks hear which ranks gave wrong arguments.
   SharedExchange(const CommArgument& comm, std::span<const Rank> neighbours, const NeighborhoodOptions& options)
       : options_(options), context_(make_context(comm)) {
     const nb::gil_scoped_release unlocked;
     try {
-      // One that makes itself alone finds what is wrong with the neighbours.
+      // Constructed without communication, only to check the neighbours.
       agree_after(*context_, [&] { const Neighborhood alone(*context_, neighbours); });
       hood_ = std::make_unique<Neighborhood>(*context_, neighbours, options);
     } catch (const AgreedError&) {
@@ -73,13 +73,13 @@ class SharedExchange {
   [[nodiscard]] Neighborhood& hood() const {
     if (!hood_)
       throw_usage("exchange", "was left in the middle of a round, and its neighbours wait for the rest",
-                  "end the job; errors that are expected are caught within the with block of a round");
+                  "end the job; catch expected errors inside the with block of the round");
     return *hood_;
   }
   [[nodiscard]] Neighborhood& between_rounds() const {
     if (open_)
-      throw_usage("exchange", fmt::format("is in round {} still", hood().epoch()),
-                  "read received() or collect() of that round to its end");
+      throw_usage("exchange", fmt::format("is still in round {}", hood().epoch()),
+                  "read that round to its end with received() or collect()");
     return hood();
   }
   OpenRound& begin(const RoundOptions& options) {
@@ -88,10 +88,10 @@ class SharedExchange {
     open_ = std::make_unique<OpenRound>(hood, options);
     return *open_;
   }
-  /// The round was read to its end.
+  /// Forget the round, which was read to its end.
   void end() noexcept { open_.reset(); }
-  /// Give up the round and all else as an exception would: Python's are invisible to C++. MPI may go on writing into
-  /// what was posted, and other ranks may not be here to free a communicator.
+  /// Drop the round and the rest as an exception would: C++ does not see Python's exceptions. MPI may still write into
+  /// posted buffers, and other ranks may not be here to free a communicator.
   void discard() noexcept {
     struct Unwinding {};
     struct Drop {
@@ -108,31 +108,33 @@ class SharedExchange {
     } catch (const Unwinding&) {  // NOLINT: nothing is left to do
     }
   }
-  /// Give up the round as all neighbours do, and keep the exchange.
+  /// Cancel the round, as all neighbours do, and keep the exchange.
   void cancel() {
     Neighborhood& hood = this->hood();
     const nb::gil_scoped_release unlocked;
     struct Unwinding {};
     try {
-      const std::unique_ptr<OpenRound> dropped = std::move(open_);  // as by an exception, or it would be a bug
+      const std::unique_ptr<OpenRound> dropped =
+          std::move(open_);  // by an exception: dropped in any other way, an open round counts as a bug
       throw Unwinding{};
-    } catch (const Unwinding&) {  // NOLINT: what is left to do is next
+    } catch (const Unwinding&) {  // NOLINT: the cancellation follows
     }
     hood.cancel_round();
   }
   [[nodiscard]] bool is_in(const OpenRound* round) const noexcept { return round != nullptr && open_.get() == round; }
   [[nodiscard]] const NeighborhoodOptions& options() const noexcept { return options_; }
 
-  /// Refuse a rank that messages cannot go to, in Python's words and before a round has begun.
+  /// Refuse a rank that cannot be sent to, in Python's terms and before a round begins.
   void check_peer(Rank to, const RoundOptions& options) const {
     const mpi::Context& context = hood().context();
     if (to < 0 || to >= context.size())
-      throw_usage(fmt::format("rank {}", to), "is not a rank of this job", fmt::format("there are {}", context.size()));
+      throw_usage(fmt::format("rank {}", to), "is not a rank of this job",
+                  fmt::format("ranks are 0 .. {}", context.size() - 1));
     if (options.termination.value_or(options_.termination) != Termination::neighbourhood || to == context.rank())
       return;
     if (!std::ranges::binary_search(hood().neighbours(), to))
       throw_usage(fmt::format("rank {}", to), fmt::format("is not a neighbour of rank {}", context.rank()),
-                  "name it in neighbours, on both ranks, or meet it: termination=\"introductions\"");
+                  "list each in the neighbours of the other, or use termination=\"introductions\"");
   }
 
  private:
@@ -151,15 +153,15 @@ void change_neighbours(SharedExchange& exchange, const std::vector<Rank>& neighb
 
 using ExchangePointer = std::shared_ptr<SharedExchange>;
 
-/// @throws Error{usage} if they are not what this rank expects
+/// Return the bytes. @throws Error{usage} if they are not whole items of this rank's dtype
 std::span<const std::byte> whole_items(nb::handle dtype, Rank from, std::span<const std::byte> bytes) {
   if (bytes.size() % nb::cast<std::size_t>(dtype.attr("itemsize")) != 0)
     throw_usage(fmt::format("message of {} bytes from rank {}", bytes.size(), from),
-                fmt::format("is no whole number of {}", text(dtype)), "begin the round with one dtype on all ranks");
+                fmt::format("is not a multiple of {}", text(dtype)), "begin the round with one dtype on all ranks");
   return bytes;
 }
 
-/// What Python calls a Round: messages that are arrays of one dtype.
+/// Python's Round: its messages are arrays of one dtype.
 class PythonRound {
  public:
   using Message = std::pair<Rank, nb::object>;
@@ -182,10 +184,10 @@ class PythonRound {
     exchange_->check_peer(to, options_);
     put(to, packed(data, dtype_));
   }
-  /// @pre `words` shows contiguous bytes of whole elements, and the peer is one that messages go to
+  /// Write one message. @pre `words` has contiguous bytes of whole elements, and `to` may be sent to
   void put(Rank to, nb::handle words) {
     const Bytes bytes(words, PyBUF_SIMPLE);
-    const nb::gil_scoped_release unlocked;  // there may be no room yet
+    const nb::gil_scoped_release unlocked;  // waits while there is no room
     const std::span<std::byte> place = open_->round.allocate(to, bytes.size());
     if (bytes.size() > 0) std::memcpy(place.data(), bytes.data(), bytes.size());
   }
@@ -195,19 +197,19 @@ class PythonRound {
     open_->round.close();
     open_->is_closed = true;
   }
-  /// Give up the round as all neighbours do, and keep the exchange.
+  /// Cancel the round, as all neighbours do, and keep the exchange.
   void cancel() {
     if (open_ == nullptr) return;
     static_cast<void>(still_open());
     exchange_->cancel();
     open_ = nullptr;
   }
-  /// Give up the round, unless it was read to its end.
+  /// Discard the round, unless it was read to its end.
   void discard() noexcept {
     if (exchange_->is_in(open_)) exchange_->discard();
     open_ = nullptr;
   }
-  /// The next message, or nothing at the end.
+  /// Return the next message, or nothing at the end.
   std::optional<Message> next() {
     close();
     if (open_ == nullptr) return {};
@@ -220,7 +222,7 @@ class PythonRound {
         open_->now.emplace(open_->round.received().begin());
       }
       is_over = *open_->now == std::default_sentinel;
-    } catch (const Error&) {  // the last thing a round does
+    } catch (const Error&) {  // an error ends the round
       end();
       throw;
     }
@@ -246,7 +248,7 @@ class PythonRound {
 
  private:
   [[nodiscard]] const OpenRound& still_open() const {
-    if (!exchange_->is_in(open_)) static_cast<void>(exchange_->hood());  // was given up: says so
+    if (!exchange_->is_in(open_)) static_cast<void>(exchange_->hood());  // throws: it was discarded
     return *open_;
   }
   void end() noexcept {
@@ -261,13 +263,13 @@ class PythonRound {
   nb::object dtype_;
   RoundOptions options_;
   std::uint64_t epoch_;
-  OpenRound* open_ = nullptr;  // the exchange's; null once it was read to its end
+  OpenRound* open_ = nullptr;  // owned by the exchange; null once read to the end
 };
 
-/// One message at most to each rank, and from each.
+/// Run one round with at most one message to and from each rank.
 nb::dict exchange_once(const ExchangePointer& exchange, nb::handle messages, nb::handle dtype) {
   const nb::object checked = checked_dtype(dtype);
-  std::vector<PythonRound::Message> packed_messages;  // before the round: whatever is wrong, nobody waits
+  std::vector<PythonRound::Message> packed_messages;  // before the round, so that no rank waits after an error
   for (const nb::handle item : messages.attr("items")()) {
     const auto to = nb::cast<Rank>(item[0]);
     exchange->check_peer(to, {});
@@ -283,7 +285,8 @@ nb::dict exchange_once(const ExchangePointer& exchange, nb::handle messages, nb:
     last = from;
     received[nb::int_(from)] = std::move(array);
   }
-  if (twice) throw_usage(fmt::format("rank {}", *twice), "sent more than one message", "receive them with round()");
+  if (twice)
+    throw_usage(fmt::format("rank {}", *twice), "sent more than one message", "use round() to receive several");
   return received;
 }
 
@@ -344,15 +347,14 @@ nb::object neighbor_allreduce(SharedExchange& exchange, nb::handle values, const
 
 void bind_exchange(nb::module_& module) {
   nb::class_<PythonRound>(module, "Round",
-                          R"(One round of an Exchange: all ranks send, then all receive. Its verbs are local.
+                          R"(One round of an Exchange: all ranks send, then all receive. All methods are local.
 
-At the end of its `with` block a round is closed for sending; read it to its end before the next one. Arrays are copied
-on the way out and on the way in, once each: what was sent may be changed at once, and what was received is yours. If the
-block raises, the round is given up and the Exchange with it, since others do not get what they wait for.)")
-      .def(
-          "send", &PythonRound::send, "to"_a, "data"_a, nb::sig("def send(self, to: int, data: typing.Any) -> None"),
-          "Send one message to a rank: anything numpy takes for an array, of any shape, or bytes. Arrives flat. Raises "
-          "UsageError if the round's dtype cannot hold it or messages cannot go to that rank.")
+The end of its `with` block closes a round for sending; read it to its end before the next one. Arrays are copied once
+when sent and once when received: you may change a sent array at once, and received arrays are yours. If the block
+raises, the round and its Exchange are discarded, since other ranks do not get the messages that they wait for.)")
+      .def("send", &PythonRound::send, "to"_a, "data"_a, nb::sig("def send(self, to: int, data: typing.Any) -> None"),
+           "Send one message to a rank: bytes, or anything that numpy converts to an array. It arrives flat. Raises "
+           "UsageError if the round's dtype cannot hold it or that rank may not be sent to.")
       .def(
           "received",
           [](nb::handle_t<PythonRound> self) -> nb::object {
@@ -360,14 +362,14 @@ block raises, the round is given up and the Exchange with it, since others do no
             return nb::borrow(self);
           },
           nb::sig("def received(self) -> collections.abc.Iterator[tuple[int, numpy.typing.NDArray[typing.Any]]]"),
-          "Messages as (source, array), in order of arrival. Closes the round for sending, and waits for more until it "
-          "is over.")
+          "Iterate over messages as (source, array), in order of arrival. Closes the round for sending, and waits for "
+          "messages until the round is over.")
       .def("collect", &PythonRound::collect,
            nb::sig("def collect(self) -> list[tuple[int, numpy.typing.NDArray[typing.Any]]]"),
-           "All messages, by ascending source and for each in order of sending: the same on every run.")
+           "Return all messages, by ascending source and then in the order sent: the same in every run.")
       .def("cancel", &PythonRound::cancel,
-           "Give up this round, with all its messages, and keep the Exchange. Its neighbours do the same, as after an "
-           "error that all ranks know of; who reads on instead is told.")
+           "Drop this round with all its messages, and keep the Exchange. All neighbours must do the same, as after "
+           "an error that all ranks know of; a neighbour that reads on instead gets an error.")
       .def_prop_ro("dtype", &PythonRound::dtype, nb::sig("def dtype(self) -> numpy.dtype"))
       .def(
           "__iter__", [](nb::handle_t<PythonRound> self) { return nb::borrow(self); },
@@ -390,12 +392,13 @@ block raises, the round is given up and the Exchange with it, since others do no
   nb::class_<SharedExchange>(module, "Exchange",
                              R"(Exchange arrays with a few neighbours in rounds, without collective calls.
 
-Making it is collective over comm. Neighbours are mutual: each rank lists those that list it. A round costs one message
-per neighbour at least. `termination` says who may be written to: "neighbourhood" the neighbours only, "introductions"
-their neighbours too, "automatic" the same by the cheaper way, "allreduce" and "consensus" any rank, with a collective
-call in every round; who is met becomes a neighbour. A rank that hears nothing for `stall_warning_seconds` names those it
-waits for, and after `stall_limit_seconds` (0: never) ends the job. `routing` says how messages travel to other nodes of the machine:
-"direct", or "by_node" in one message for each pair of nodes, or "automatic" by what costs less.)")
+The constructor is collective over comm. Neighbours are mutual: each rank lists the ranks that list it. A round costs
+at least one message per neighbour. `termination` decides which ranks may be sent to: "neighbourhood" only neighbours,
+"introductions" their neighbours too, "automatic" the same by the cheaper method, "allreduce" and "consensus" any
+rank, with a collective call in every round. A rank that is met becomes a neighbour. A rank that hears nothing for
+`stall_warning_seconds` prints the ranks that it waits for, and ends the job after `stall_limit_seconds` (0: never).
+`routing` decides how messages travel between nodes: "direct", "by_node" as one message for each pair of nodes, or
+"automatic", whichever costs less.)")
       .def(
           "__init__",
           [](SharedExchange* self, const CommArgument& comm, const std::vector<Rank>& neighbours,
@@ -423,28 +426,27 @@ waits for, and after `stall_limit_seconds` (0: never) ends the job. `routing` sa
           "dtype"_a, nb::kw_only(), "termination"_a = nb::none(), "packet_bytes"_a = 0,
           nb::sig("def round(self, dtype: numpy.typing.DTypeLike, *, termination: str | None = None, packet_bytes: int "
                   "= 0) -> Round"),
-          "Begin a round of arrays of one dtype, the same on all ranks. Any that holds no Python objects, records too. "
-          "`termination` and `packet_bytes` are for this round alone, the same on all ranks; else those of the "
-          "Exchange. "
-          "Local; collective with a termination other than that of the Exchange, when it is used first. Raises "
-          "UsageError if the one before was not read to its end.")
+          "Begin a round of arrays of one dtype, the same on all ranks: any dtype without Python objects, including "
+          "records. `termination` and `packet_bytes` hold for this round only and are the same on all ranks; the "
+          "Exchange has the defaults. Local; but the first use of a termination other than the Exchange's is "
+          "collective. Raises UsageError if the previous round was not read to its end.")
       .def("exchange", &exchange_once, "messages"_a, "dtype"_a,
            nb::sig("def exchange(self, messages: collections.abc.Mapping[int, typing.Any], dtype: "
                    "numpy.typing.DTypeLike) -> dict[int, numpy.typing.NDArray[typing.Any]]"),
-           "One round of one message at most to each rank. What came, by source in ascending order. Ranks without a "
-           "message call it with {}.")
+           "Run one round with at most one message to each rank. Returns the messages received, by ascending source. "
+           "Ranks without a message call it with {}.")
       .def_prop_ro(
           "neighbours",
           [](const SharedExchange& self) {
             const auto all = self.hood().neighbours();
             return std::vector<Rank>(all.begin(), all.end());
           },
-          "Ascending.")
+          "Ranks of the neighbours, ascending.")
       .def("set_neighbours", &change_neighbours<&Neighborhood::set_neighbours>, "neighbours"_a,
-           "Give this rank other neighbours from the next round on. Local; the neighbours do the same, or both sides "
-           "wait for ever.")
+           "Replace this rank's neighbours from the next round on. Local. The neighbours must do the same, or both "
+           "sides wait for ever.")
       .def("add_neighbours", &change_neighbours<&Neighborhood::add_neighbours>, "neighbours"_a,
-           "Add neighbours to those there are. As set_neighbours.")
+           "Add neighbours from the next round on. Otherwise as set_neighbours.")
       .def(
           "drop_idle_neighbours",
           [](SharedExchange& self, std::uint64_t n_rounds) {
@@ -453,24 +455,24 @@ waits for, and after `stall_limit_seconds` (0: never) ends the job. `routing` sa
             return hood.drop_idle_neighbours(n_rounds);
           },
           "n_rounds"_a,
-          "Leave out the neighbours with whom no message was exchanged in the last rounds, and return them. Local; all "
-          "ranks call it after the same round with the same number.")
+          "Remove and return the neighbours without any message to or from them in the last `n_rounds` rounds. Local. "
+          "All ranks must call it after the same round with the same number.")
       .def("neighbor_allgather", &neighbor_allgather, "data"_a, "dtype"_a,
            nb::sig("def neighbor_allgather(self, data: typing.Any, dtype: numpy.typing.DTypeLike) -> dict[int, "
                    "numpy.typing.NDArray[typing.Any]]"),
-           "Send one array to all neighbours and get theirs, which may have other lengths. One round. By source, "
-           "ascending, without the own one.")
+           "Send one array to all neighbours and return theirs, which may have other lengths, by ascending source. "
+           "This rank's own array is not included. One round.")
       .def("neighbor_broadcast", &neighbor_broadcast, "data"_a.none(), "dtype"_a,
            nb::sig("def neighbor_broadcast(self, data: typing.Any | None, dtype: numpy.typing.DTypeLike) -> dict[int, "
                    "numpy.typing.NDArray[typing.Any]]"),
-           "Send one array to all neighbours from the ranks that have one; the others give None. One round. What came, "
-           "by source, ascending.")
+           "Send one array to all neighbours from each rank that has one; the others give None. Returns the arrays "
+           "received, by ascending source. One round.")
       .def("neighbor_allreduce", &neighbor_allreduce, "values"_a, "op"_a = "sum",
            nb::sig("def neighbor_allreduce(self, values: numpy.typing.ArrayLike, op: str = 'sum') -> "
                    "numpy.typing.NDArray[typing.Any]"),
-           "Combine own values with those of all neighbours, element by element, in ascending order of ranks: the same "
-           "bits on every run. One round. As many values on every rank, of float64, float32, int64 or int32; `op`: "
-           "sum, product, min, max.")
+           "Combine this rank's values with those of all neighbours, element by element, in ascending order of ranks: "
+           "the same bits in every run. One round. Every rank gives the same number of values, of float64, float32, "
+           "int64 or int32. `op`: sum, product, min, max.")
       .def(
           "validate",
           [](SharedExchange& self) {
@@ -478,9 +480,9 @@ waits for, and after `stall_limit_seconds` (0: never) ends the job. `routing` sa
             const nb::gil_scoped_release unlocked;
             hood.validate();
           },
-          "Check that neighbours are mutual. Collective. Raises Error on all ranks, naming a pair that is not.")
+          "Check that neighbours are mutual. Collective. Raises Error on all ranks that names a pair that is not.")
       .def_prop_ro(
-          "epoch", [](const SharedExchange& self) { return self.hood().epoch(); }, "Rounds done so far.")
+          "epoch", [](const SharedExchange& self) { return self.hood().epoch(); }, "Number of rounds done.")
       .def_prop_ro("memory_bytes", [](const SharedExchange& self) { return self.hood().memory_bytes(); })
       .def("__repr__", [](const SharedExchange& self) {
         const Neighborhood& hood = self.hood();

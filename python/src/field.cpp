@@ -15,7 +15,7 @@ using mesh::FieldData;
 
 namespace {
 
-/// A field of a mesh, which it keeps alive.
+/// Python's Field: keeps its mesh alive.
 struct SharedField {
   MeshPointer owner;
   FieldData* data;
@@ -58,7 +58,7 @@ nb::dlpack::dtype type_of(const std::vector<T>&) {
   return nb::dtype<T>();
 }
 
-/// All values, shape (n,) for one component and (n, components) for more.
+/// Show all values: shape (n,) for one component, (n, components) for more.
 nb::ndarray<nb::numpy> values(nb::handle self) {
   FieldData& data = *nb::cast<SharedField&>(self).data;
   return std::visit(
@@ -87,14 +87,14 @@ nb::object numpy_type(const FieldData& data) {
 SharedField find_field(const MeshPointer& self, std::string_view name, Dim dim) {
   for (const auto& field : self->mesh().fields())
     if (field->name == name && field->dim == dim) return {self, field.get()};
-  static_cast<void>(self->mesh().field<double>(name, dim));  // throws, and knows what was meant
+  static_cast<void>(self->mesh().field<double>(name, dim));  // throws, with "did you mean"
   throw_usage(fmt::format("field '{}'", name), "does not exist");
 }
 
 SharedField add_field(const MeshPointer& self, const std::string& name, Dim dim, int n_components, nb::handle dtype) {
   const auto wanted = nb::cast<std::string>(nb::module_::import_("numpy").attr("dtype")(dtype).attr("name"));
   if (n_components < 1)
-    throw_usage(fmt::format("field '{}'", name), fmt::format("has {} components", n_components), "give at least one");
+    throw_usage(fmt::format("field '{}'", name), fmt::format("has {} components", n_components), "give at least 1");
   if (value(dim) < value(Dim::vertex) || value(dim) > value(Dim::volume))
     throw_usage(fmt::format("field '{}'", name), fmt::format("is on dimension {}", value(dim)),
                 "dimensions are 0 .. 3");
@@ -167,21 +167,22 @@ void bind_field(nb::module_& module, nb::class_<SharedMesh>& shared) {
             self.begin();
             self.end();
           },
-          "Bring the copies up to date with their owners. All ranks take part; messages go to neighbours only.")
+          "Update the copies from their owners. All ranks take part; messages go to neighbours only.")
       .def("begin_exchange", &SharedField::begin,
-           "Send owned values and start to receive copies. Until `end_exchange()` owned values may be read and "
-           "written, copies not.")
+           "Send owned values and start to receive copies. Until `end_exchange()` you may read and write owned "
+           "values, but not copies.")
       .def("progress", &SharedField::progress,
-           "Let messages come in between `begin_exchange()` and `end_exchange()`; call it between pieces of the work. "
-           "Local. True when nothing is left to wait for.")
-      .def("end_exchange", &SharedField::end, "Wait until the copies are there.")
+           "Let messages arrive between `begin_exchange()` and `end_exchange()`; call it between pieces of work. "
+           "Local. Returns True once the exchange is complete.")
+      .def("end_exchange", &SharedField::end, "Wait until the copies have arrived.")
       .def(
           "reduce", [](SharedField& self, const std::string& reduction) { self.reduce(reduction_of(reduction)); },
           nb::arg("reduction") = "sum",
-          R"(Combine what the sharers of each entity hold by "sum", "min", "max" or "any", and give the result to all copies.
+          R"(Combine the sharers' values of each entity by "sum", "min", "max" or "any", and give the result to all copies.
 
-What a finite element code does with contributions of its own cells to vertices. Ghosts do not count and get the result too.
-All ranks take part; messages go to neighbours only. A sum adds the owner's value, then those of the others by rank.)")
+A finite element code combines the contributions of each rank's own cells to vertices in this way. Ghosts contribute
+nothing, but get the result. All ranks take part; messages go to neighbours only. A sum starts with the owner's value
+and adds the others by rank.)")
       .def("__repr__", [](const SharedField& self) {
         return fmt::format("<barrio.Field '{}' on dimension {}, {} x {}>", self.data->name, value(self.data->dim),
                            self.data->n_components, nb::cast<std::string>(nb::str(numpy_type(*self.data))));
@@ -192,18 +193,19 @@ All ranks take part; messages go to neighbours only. A sum adds the owner's valu
            nb::arg("dtype") = nb::str("float64"),
            nb::sig("def add_field(self, name: str, dim: Dim, n_components: int = 1, dtype: numpy.typing.DTypeLike = "
                    "'float64') -> Field"),
-           "Add a field, zero everywhere. Local. Types: float64, float32, int32, int64. Raises UsageError if the name "
-           "is taken.")
+           "Add a field of zeros. Local. Types: float64, float32, int32, int64. Raises UsageError if the name is "
+           "taken.")
       .def("tag_as_field", &tag_as_field, nb::arg("name"), nb::arg("dim"), nb::arg("n_components") = 1,
            nb::arg("dtype") = nb::str("float64"), nb::kw_only(), nb::arg("fill") = nb::none(),
            nb::sig("def tag_as_field(self, name: str, dim: Dim, n_components: int = 1, dtype: numpy.typing.DTypeLike = "
                    "'float64', *, fill: float | None = None) -> Field"),
-           R"(Add a field with the name and the values of a tag: what a checkpoint has made of a field. Collective.
+           R"(Add a field with the name and the values of a tag, such as a field read from a checkpoint. Collective.
 
-Entities without a value get the tag's default, else `fill`. Raises UsageError on all ranks, saying what the tag is, if it has
-another number of components, no numbers, no values there, gaps without a fill, or values that the type does not hold.)")
+Entities without a value get the tag's default, else `fill`. Raises UsageError on all ranks, with the tag's
+properties, if the tag has another number of components, is not numeric, has no values on this dimension, has gaps and
+no fill, or has values that do not fit the type.)")
       .def("field", &find_field, nb::arg("name"), nb::arg("dim"),
-           "The field of a name. Raises UsageError with \"did you mean\" if there is none.")
+           "Return the field of this name. Raises UsageError with \"did you mean\" if it does not exist.")
       .def_prop_ro("fields",
                    [](const MeshPointer& self) {
                      std::vector<SharedField> fields;
@@ -214,11 +216,11 @@ another number of components, no numbers, no values there, gaps without a fill, 
           "checksum",
           [](SharedMesh& self, const SharedField& field) {
             if (&field.owner->mesh() != &self.mesh())
-              throw_usage(fmt::format("field '{}'", field.data->name), "is of another mesh");
+              throw_usage(fmt::format("field '{}'", field.data->name), "belongs to another mesh");
             const nb::gil_scoped_release unlocked;
             return self.mesh().checksum(*field.data);
           },
-          nb::arg("field"), "Hash of the owned values of a field. Collective. Does not depend on the rank count.");
+          nb::arg("field"), "Return a hash of a field's owned values. Collective. Does not depend on the rank count.");
 }
 
 }  // namespace barrio::python

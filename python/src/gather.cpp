@@ -24,7 +24,7 @@ constexpr std::array<std::pair<const char*, GatherMethod>, 4> methods{{{"automat
                                                                        {"owner", GatherMethod::owner},
                                                                        {"crystal", GatherMethod::crystal}}};
 
-/// A plan with the context it was made in. What Python calls a GatherScatter.
+/// Python's GatherScatter: a plan with its context.
 class SharedGather {
  public:
   SharedGather(const CommArgument& comm, nb::handle ids, const std::string& method, std::uint64_t max_pairwise_ranks) {
@@ -55,7 +55,7 @@ class SharedGather {
 
   SharedGather(const SharedGather&) = delete;
   SharedGather& operator=(const SharedGather&) = delete;
-  /// Gives up the memory instead of waiting if values are on their way: Python may drop a plan at any time.
+  /// Leak the memory instead of waiting if values are in transit: Python may drop a plan at any time.
   ~SharedGather() {
     if (!values_.is_valid()) return;
     static_cast<void>(gather_.release());
@@ -93,7 +93,7 @@ class SharedGather {
       if (!has_rows || n_rows != n_positions_)
         throw_usage("values", fmt::format("have shape {} for {} ids", text(values.attr("shape")), n_positions_),
                     "give a row for each id");
-      // A rank without ids cannot tell from its values how many there are of each.
+      // A rank without ids cannot derive the components from its number of values.
       std::size_t n_components = 1;
       for (std::size_t axis = 1; axis < nb::cast<std::size_t>(values.attr("ndim")); ++axis)
         n_components *= nb::cast<std::size_t>(values.attr("shape")[axis]);
@@ -117,13 +117,12 @@ std::string method_name(GatherMethod method) {
 }  // namespace
 
 void bind_gather(nb::module_& module) {
-  nb::class_<SharedGather>(
-      module, "GatherScatter",
-      R"(Combine the values of all positions, on all ranks, that have the same id: a plan for many times.
+  nb::class_<SharedGather>(module, "GatherScatter",
+                           R"(A reusable plan that combines the values of all positions, on all ranks, with the same id.
 
-Making it is collective over comm: `ids` are integers in any order, with any repetition; values at negative ones stay as
-they are. The values of an id are combined in one fixed order, so that all sharers hold the same bits. `method`: "pairwise"
-between all sharers, by an "owner", by the "crystal" router, or "automatic", which times them.)")
+The constructor is collective over comm. `ids` are integers in any order, with any repetition; values at negative ids
+do not change. The values of an id are combined in one fixed order, so all sharers get the same bits. `method`:
+"pairwise" between all sharers, by an "owner", by the "crystal" router, or "automatic", which times them.)")
       .def(nb::init<const CommArgument&, nb::handle, const std::string&, std::uint64_t>(), "comm"_a, "ids"_a,
            nb::kw_only(), "method"_a = "automatic", "max_pairwise_ranks"_a = 64,
            nb::sig(
@@ -137,14 +136,14 @@ between all sharers, by an "owner", by the "crystal" router, or "automatic", whi
           },
           "values"_a, "op"_a = "sum",
           nb::sig("def apply(self, values: numpy.typing.NDArray[typing.Any], op: str = 'sum') -> None"),
-          "Combine in place: an array of shape (n,) or (n, ...) for n ids, contiguous, of float64, float32, int64 or "
-          "int32. All ranks take part; messages go to sharers only. `op`: sum, product, min, max.")
-      .def(
-          "begin", &SharedGather::begin, "values"_a, "op"_a = "sum",
-          nb::sig("def begin(self, values: numpy.typing.NDArray[typing.Any], op: str = 'sum') -> None"),
-          "Send what this rank has of each id. Local. Until `end()`, values with ids that others have may be read, and "
-          "what is written to them is lost.")
-      .def("end", &SharedGather::end, "Wait for the others, and write the results into the array of `begin()`.")
+          "Combine values in place: a contiguous array of shape (n,) or (n, ...) for n ids, of float64, float32, "
+          "int64 or int32. All ranks take part; messages go to sharers only. `op`: sum, product, min, max.")
+      .def("begin", &SharedGather::begin, "values"_a, "op"_a = "sum",
+           nb::sig("def begin(self, values: numpy.typing.NDArray[typing.Any], op: str = 'sum') -> None"),
+           "Send this rank's values of each id. Local. Until `end()` you may read values of shared ids; writes to them "
+           "are lost.")
+      .def("end", &SharedGather::end,
+           "Wait for the other ranks, and write the results into the array given to `begin()`.")
       .def_prop_ro("method", [](const SharedGather& self) { return method_name(self.gather().method()); })
       .def_prop_ro(
           "neighbours",
@@ -152,10 +151,10 @@ between all sharers, by an "owner", by the "crystal" router, or "automatic", whi
             const auto all = self.gather().neighbours();
             return std::vector<Rank>(all.begin(), all.end());
           },
-          "Other ranks that this one exchanges values with, ascending.")
+          "Ranks that this rank exchanges values with, ascending.")
       .def_prop_ro(
           "n_shared", [](const SharedGather& self) { return self.gather().n_shared(); },
-          "Ids of this rank that have another position, here or elsewhere.")
+          "Number of this rank's ids that occur at another position, on this rank or elsewhere.")
       .def_prop_ro("memory_bytes", [](const SharedGather& self) { return self.gather().memory_bytes(); });
 }
 

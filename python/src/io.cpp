@@ -14,7 +14,7 @@ namespace {
 
 using Path = std::filesystem::path;
 
-/// Make a mesh in a context of its own, with Python's lock released. Collective.
+/// Make a mesh in a context of its own, without the GIL. Collective.
 template <class Make>
 MeshPointer make_mesh(const CommArgument& comm, Make&& make) {
   return in_own_context(comm, [&](std::unique_ptr<mpi::Context>& context) {
@@ -66,7 +66,7 @@ nb::tuple join(const CommArgument& comm, const std::vector<Path>& paths, std::op
   const MeshPointer joined = make_mesh(comm, [&](mpi::Context& context) {
     std::vector<mesh::MeshTables> pieces;
     for (const Path& path : paths) pieces.push_back(io::read_tables(context, path.string()));
-    // The pieces' own numbers name their rows; the whole gets new ones.
+    // The pieces' ids identify their own rows only; the whole mesh gets new ones.
     for (mesh::MeshTables& piece : pieces)
       std::erase_if(piece.tags, [](const mesh::TagTable& tag) { return tag.info.name == "GLOBAL_ID"; });
     mesh::Joined whole = mesh::join(context, std::move(pieces), options);
@@ -86,7 +86,7 @@ nb::object inspect(const Path& path, bool with_quality) {
   return dict_of(text);
 }
 
-/// A writer with the mesh it writes. A file that was not closed is given up without waiting for other ranks.
+/// A writer with its mesh. A file that was not closed is discarded without waiting for other ranks.
 class SharedWriter {
  public:
   SharedWriter(MeshPointer mesh, const Path& path, std::vector<std::string> fields, bool steps, io::Pieces pieces,
@@ -102,7 +102,7 @@ class SharedWriter {
   void write_step(double time, const std::optional<MeshPointer>& mesh) {
     check_open();
     if (!has_steps_) throw_usage(path_, "is not a time series", "make the writer with steps=True");
-    MeshPointer former = mesh ? std::exchange(mesh_, *mesh) : mesh_;  // goes when the lock is held again
+    MeshPointer former = mesh ? std::exchange(mesh_, *mesh) : mesh_;  // freed when the GIL is held again
     const nb::gil_scoped_release unlocked;
     writer_->write_step(mesh_->mesh(), time);
   }
@@ -112,8 +112,7 @@ class SharedWriter {
     writer_->close();
     writer_.reset();
   }
-  /// Drop the file as an exception would: Python's exceptions are invisible to C++, and the ranks may not have failed
-  /// alike.
+  /// Drop the file as an exception would: C++ does not see Python's exceptions, and perhaps not all ranks failed.
   void discard() noexcept {
     if (!writer_) return;
     struct Unwinding {};
@@ -149,19 +148,19 @@ void bind_io(nb::module_& module) {
       "degenerate"_a = "reduce",
       R"(Read a mesh file (.h5m, Gmsh 4.1, 2.2 and 1.0, Medit, VTK, VTU, Exodus II, CF netCDF grids, CGNS) and build the distributed mesh. Collective over comm.
 
-Parts stored in the file go to ranks in contiguous slices; a file without a partition is cut into as many parts as ranks.
-Ghosts share a vertex with the layer before, or what `bridge` names; with `ghost_sides` their listed faces come too.
-Cells of second order keep their nodes; `to_linear` cuts them to their corners and says what that drops.
-`ghost_sets` (names, or "material 3") and `ghost_ranks` leave out ghosts of other sets, and of and for other ranks.
-Cells with one vertex at two corners, as at the poles, become what they look like (a quad a triangle, a hex a prism,
-pyramid or tet), or stay with `degenerate="keep"`; they are counted in the log.
-Raises BadInputError or FailedError on all ranks alike.)");
+Parts stored in the file are assigned to ranks in contiguous slices; a file without a partition is cut into one part
+per rank. Ghosts share a vertex with the layer before, or an entity of the dimension `bridge`; with `ghost_sides`
+their listed faces come too. Second-order cells keep their nodes; `to_linear` reduces them to their corners and
+reports what it drops. `ghost_sets` (names, or "material 3") restricts ghosts to these sets, `ghost_ranks` to ghosts
+of and for these ranks. Degenerate cells, with one vertex at two corners, as at the poles, become the type that they
+look like (a quad becomes a triangle, a hex a prism, pyramid or tet), or stay with `degenerate="keep"`; the log has
+their number. Raises the same BadInputError or FailedError on all ranks.)");
   module.def("box", &box, "comm"_a, "n"_a = std::array<std::int64_t, 3>{8, 8, 8}, nb::kw_only(), "tets"_a = false,
              "low"_a = Point{0.0, 0.0, 0.0}, "high"_a = Point{1.0, 1.0, 1.0}, "parts"_a = nb::none(),
              "ghost_layers"_a = 0, "partitioner"_a = "rcb",
-             R"(Make a box cut into n[0] x n[1] x n[2] hexes, or six times as many tets. Collective over comm.
+             R"(Make a box of n[0] x n[1] x n[2] hexes, or six times as many tets. Collective over comm.
 
-Without `parts` it is cut into as many parts as ranks. Sets: the material "box" and the boundaries "x-" to "z+".)");
+The default of `parts` is one part per rank. Sets: the material "box" and the boundaries "x-" to "z+".)");
   module.def("inspect", &inspect, "path"_a, nb::kw_only(), "with_quality"_a = true,
              nb::sig("def inspect(path: str | os.PathLike, *, with_quality: bool = True) -> dict[str, typing.Any]"),
              R"(Describe a mesh file. Local; needs neither mpi4py nor a launcher.
@@ -177,10 +176,10 @@ Keys: format, file_bytes, vertices, entities, sets, named_sets, tags, parts, box
               "typing.Any]]"),
       R"(Merge mesh files by the positions of their vertices. Collective over comm.
 
-Vertices of different pieces become one if they are no farther apart than `tolerance` (None: 1e-8 of the diagonal);
-`joints` has other tolerances between two pieces, `within` merges vertices of one piece too, and `all_or_nothing` leaves a
-joint open unless every vertex there has exactly one partner. Returns the mesh and a report: what matched, what did not,
-what was ambiguous, for each joint. Parts of the pieces are kept if all have some.)");
+Vertices of different pieces are merged if they are within `tolerance` of each other (None: 1e-8 of the diagonal).
+`joints` has tolerances between two pieces, `within` merges vertices of one piece too, and `all_or_nothing` leaves a
+joint open unless every vertex there has exactly one partner. Returns the mesh and a report of the matched, unmatched
+and ambiguous vertices of each joint. Parts of the pieces are kept if all pieces have parts.)");
   module.def(
       "write",
       [](SharedMesh& mesh, const Path& path) {
@@ -188,27 +187,30 @@ what was ambiguous, for each joint. Parts of the pieces are kept if all have som
         io::write(mesh.mesh(), path.string());
       },
       "mesh"_a, "path"_a,
-      R"(Write a mesh with fields and tags: as .vtkhdf, for ParaView, or as .h5m, a checkpoint; or without them as .mesh or .meshb, for Mmg. Collective.
+      R"(Write a mesh: with fields and tags as .vtkhdf, for ParaView, or .h5m, a checkpoint; without them as .mesh or .meshb, for Mmg. Collective.
 
-VTKHDF has what is on vertices and cells, NaN where a tag has neither value nor default; Medit files have ids of sets as
-references; one notice names what these have no place for. Another suffix raises UsageError. A .h5m file has all that the mesh has, by the same global ids, and its fields as tags: `read` on any number of ranks goes on from there.)");
+VTKHDF files hold data on vertices and cells, with NaN where a tag has neither value nor default. Medit files hold ids
+of sets as references. One notice lists what the format cannot hold. Another suffix raises UsageError. A .h5m file
+holds everything: the mesh with the same global ids, and its fields as tags. Any number of ranks can `read` it to
+restart.)");
 
-  nb::enum_<io::Pieces>(module, "Pieces", "What the pieces of a VTKHDF file are.")
-      .value("parts", io::Pieces::parts, "the file is the same for any number of ranks")
-      .value("ranks_with_ghosts", io::Pieces::ranks_with_ghosts, "shows the distribution");
+  nb::enum_<io::Pieces>(module, "Pieces", "Meaning of the pieces of a VTKHDF file.")
+      .value("parts", io::Pieces::parts, "one piece per part: the file is the same for any number of ranks")
+      .value("ranks_with_ghosts", io::Pieces::ranks_with_ghosts,
+             "one piece per rank, with ghosts: shows the distribution");
 
   nb::class_<SharedWriter>(module, "VtkhdfWriter",
-                           R"(Write a mesh and fields as VTKHDF, with time steps if wanted. All verbs are collective.
+                           R"(Write a mesh and fields as VTKHDF, with optional time steps. All methods are collective.
 
-`with` closes the file, which gets its name only then; if the block raises, the file is discarded and an old one stays.)")
+The end of the `with` block closes the file and gives it its name. If the block raises, the new file is discarded and
+an old one remains.)")
       .def(nb::init<MeshPointer, const Path&, std::vector<std::string>, bool, io::Pieces, bool>(), "mesh"_a, "path"_a,
            nb::kw_only(), "fields"_a = std::vector<std::string>{}, "steps"_a = false, "pieces"_a = io::Pieces::parts,
            "tags"_a = false)
       .def("write_step", &SharedWriter::write_step, "time"_a, "mesh"_a = nb::none(),
-           "Append the present values of the fields as a time step. `mesh`: another one than before, with the same "
-           "fields, "
-           "made by `adopt` or `migrate`; it is written anew. What has not changed is not written again.")
-      .def("close", &SharedWriter::close, "Complete the file and give it its name. Again: nothing.")
+           "Append the current values of the fields as a time step. `mesh`: a new mesh, made by `adopt` or `migrate`, "
+           "with the same fields; it is written in full. Unchanged data is not written again.")
+      .def("close", &SharedWriter::close, "Complete the file and give it its name. A second call does nothing.")
       .def(
           "__enter__",
           [](nb::handle_t<SharedWriter> self) -> nb::object {

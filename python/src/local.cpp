@@ -20,7 +20,7 @@ template <class T>
 using Given = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using GivenPoints = nb::ndarray<const double, nb::shape<-1, 3>, nb::c_contig, nb::device::cpu>;
 
-/// What one rank owns of a mesh. Arrays go in and out as copies, so none ever refers to memory that has gone.
+/// Python's LocalMesh: the entities that one rank owns. Arrays are copied in and out, so none refers to freed memory.
 struct OwnedMesh {
   std::shared_ptr<mpi::Context> context;
   LocalMesh local;
@@ -28,7 +28,7 @@ struct OwnedMesh {
   [[nodiscard]] LocalEntities& entities(Dim dim) {
     if (dim < Dim::edge || dim > local.cell_dim)
       throw_usage(fmt::format("entities of dimension {}", value(dim)),
-                  fmt::format("are none of this mesh: its cells have dimension {}", value(local.cell_dim)));
+                  fmt::format("do not exist in this mesh: its cells have dimension {}", value(local.cell_dim)));
     return local.entities[index(dim)];
   }
   void check(Dim dim) const {
@@ -120,14 +120,14 @@ void replace_entities(OwnedMesh& self, Dim dim, const Given<std::int64_t>& ids, 
   try {
     replace_nodes(all, nodes);
   } catch (const nb::cast_error&) {
-    throw_usage("nodes", "are not int32 of shape (n, k), nor (offsets, nodes)");
+    throw_usage("nodes", "must be int32 of shape (n, k), or (offsets, nodes)");
   }
   if (types) {
     all.types = taken<CellType>(*types);
   } else if (former.types.size() == 1) {
     all.types = former.types;
   } else {
-    throw_usage("types", "are missing", "entities of this dimension have several: give one for each");
+    throw_usage("types", "are missing", "give a type for each entity: this dimension has several types");
   }
   if (sharers) all.sharers = taken<std::int32_t>(*sharers);
   self.local.entities[index(dim)] = std::move(all);
@@ -181,11 +181,11 @@ void replace_tag(OwnedMesh& self, const std::string& name, Dim dim, const Given<
   mesh::MeshTag::Values values;
   const std::vector<LocalId> ids = taken<LocalId>(at);
   if (std::ranges::adjacent_find(ids, std::ranges::greater_equal()) != ids.end())
-    throw_usage(fmt::format("tag '{}'", name), "is given for places that do not ascend");
+    throw_usage(fmt::format("tag '{}'", name), "is given for positions that do not ascend");
   values.entities = mesh::Range::of(ids);
   if (tag.info.length_varies && !ids.empty())
     throw_usage(fmt::format("tag '{}'", name), "has values of different lengths, which cannot be given here",
-                "give no places to drop them");
+                "give no positions to drop them");
   const char* const type = tag.info.type == mesh::TagType::float64  ? "float64"
                            : tag.info.type == mesh::TagType::int32  ? "int32"
                            : tag.info.type == mesh::TagType::entity ? "int64"
@@ -212,18 +212,18 @@ void bind_local(nb::module_& module, nb::class_<SharedMesh>& shared) {
   using namespace nb::literals;
   nb::class_<OwnedMesh>(
       module, "LocalMesh",
-      R"(What one rank owns of a mesh: cells, the vertices and listed sides that these use, and who shares them.
+      R"(The share of a mesh that one rank owns: cells, their vertices and listed sides, and the sharers of these.
 
-Made by `Mesh.release`; `adopt` makes a mesh of it again. Entities are known by place, where they stand in the arrays, in any
-order. Arrays that come out are read-only copies; `replace_...` puts others in their place. What no cell uses is left out
-of the mesh.)")
+Made by `Mesh.release`; `adopt` makes a mesh of it again. Entities are identified by place: their position in the
+arrays, in any order. Returned arrays are read-only copies; `replace_...` replaces them. Vertices and sides that no
+cell uses are left out of the mesh.)")
       .def_prop_ro("cell_dim", [](const OwnedMesh& self) { return self.local.cell_dim; })
       .def_prop_ro(
           "vertex_ids", [](const OwnedMesh& self) { return copied(self.local.vertex_ids); }, nb::rv_policy::automatic,
           "Global ids of vertices, (n,) int64.")
       .def_prop_ro(
           "coordinates", [](const OwnedMesh& self) { return rows(self.local.coordinates, 3); },
-          nb::sig("def coordinates(self) -> numpy.typing.NDArray[numpy.float64]"), "Of vertices, (n, 3).")
+          nb::sig("def coordinates(self) -> numpy.typing.NDArray[numpy.float64]"), "Coordinates of vertices, (n, 3).")
       .def_prop_ro(
           "rank_sets",
           [](const OwnedMesh& self) {
@@ -234,24 +234,24 @@ of the mesh.)")
             }
             return all;
           },
-          "Sets of at least two ranks, this one among them: what `sharers` numbers.")
+          "Sets of at least two ranks, this rank included; `sharers` refers to them by number.")
       .def(
           "add_rank_set",
           [](OwnedMesh& self, std::vector<Rank> ranks) {
             std::ranges::sort(ranks);
             return self.local.rank_sets.add(ranks);
           },
-          "ranks"_a, "The number of a set of ranks; a new one if it was not known.")
+          "ranks"_a, "Return the number of a set of ranks; add the set if it is new.")
       .def(
           "n",
           [](const OwnedMesh& self, Dim dim) {
             self.check(dim);
             return self.local.size(dim);
           },
-          "dim"_a, "Entities of a dimension.")
+          "dim"_a, "Count the entities of a dimension.")
       .def(
           "ids", [](OwnedMesh& self, Dim dim) { return copied(self.entities(dim).ids); }, "dim"_a,
-          "Global ids of entities of a dimension from 1 on.")
+          "Return the global ids of entities of a dimension, at least 1.")
       .def(
           "types",
           [](OwnedMesh& self, Dim dim) {
@@ -260,11 +260,11 @@ of the mesh.)")
             for (std::size_t i = 0; i < all.size(); ++i) types.push_back(all.type(i));
             return copied(std::move(types));
           },
-          "dim"_a, "`CellType` of each, (n,) uint8.")
+          "dim"_a, "Return the `CellType` of each entity, (n,) uint8.")
       .def("nodes", &nodes_of, "dim"_a,
            nb::sig("def nodes(self, dim: Dim) -> numpy.typing.NDArray[numpy.int32] | "
                    "tuple[numpy.typing.NDArray[numpy.int32], numpy.typing.NDArray[numpy.int32]]"),
-           "Places of their vertices: (n, k), or (offsets, nodes) if their number varies.")
+           "Return the places of the entities' vertices: (n, k), or (offsets, nodes) if their number varies.")
       .def(
           "sharers",
           [](OwnedMesh& self, Dim dim) {
@@ -272,20 +272,19 @@ of the mesh.)")
             return copied(self.entities(dim).sharers);
           },
           "dim"_a,
-          "For each entity below the cells' dimension a number in `rank_sets`, -1 for what no other rank uses; empty "
-          "if "
-          "nothing is shared.")
+          "Return for each entity below the cells' dimension its number in `rank_sets`, -1 if no other rank uses it; "
+          "empty if nothing is shared.")
       .def("replace_vertices", &replace_vertices, "ids"_a, "coordinates"_a, "sharers"_a = nb::none(),
-           "Other vertices: int64, float64 of shape (n, 3), int32. Cells, fields and tags have to fit them.")
+           "Replace the vertices: int64, float64 of shape (n, 3), int32. Cells, fields and tags must fit them.")
       .def("replace_entities", &replace_entities, "dim"_a, "ids"_a, "nodes"_a, "types"_a = nb::none(),
            "sharers"_a = nb::none(), "parts"_a = nb::none(),
            nb::sig("def replace_entities(self, dim: Dim, ids: numpy.typing.NDArray[numpy.int64], nodes: typing.Any, "
                    "types: numpy.typing.NDArray[numpy.uint8] | None = None, sharers: "
                    "numpy.typing.NDArray[numpy.int32] | None = None, parts: numpy.typing.NDArray[numpy.int32] | None = "
                    "None) -> None"),
-           "Other cells, or listed sides: as `ids`, `nodes`, `types`, `sharers` give them. New ids are distinct on all "
-           "ranks. Without types all are of the one type that there was. Without parts, on all ranks, each rank is the "
-           "part of its cells.")
+           "Replace the cells, or listed sides, in the form that `ids`, `nodes`, `types`, `sharers` return. New ids "
+           "must be distinct on all ranks. Without types, all keep the single type that there was. Without parts, on "
+           "all ranks, each rank is the part of its cells.")
       .def(
           "keep_cells",
           [](OwnedMesh& self, nb::handle kept) {
@@ -300,9 +299,8 @@ of the mesh.)")
             mesh::keep_cells(self.local, places(nb::cast<Given<std::int32_t>>(array)));
           },
           "kept"_a, nb::sig("def keep_cells(self, kept: numpy.typing.ArrayLike) -> None"),
-          "Drop the other cells, with their membership in sets and their values of tags and fields. `kept`: places, or "
-          "a "
-          "mask.")
+          "Drop all other cells, with their membership in sets and their values of tags and fields. `kept`: places, "
+          "or a mask.")
       .def(
           "members",
           [](OwnedMesh& self, mesh::SetKind kind, const std::string& name, Dim dim) {
@@ -310,7 +308,7 @@ of the mesh.)")
             const mesh::MeshSet& set = self.set(kind, name);
             return copied((dim == Dim::vertex ? set.vertices : set.entities[index(dim)]).ids());
           },
-          "kind"_a, "name"_a, "dim"_a, "Places of a set's members.")
+          "kind"_a, "name"_a, "dim"_a, "Return the places of a set's members.")
       .def(
           "replace_members",
           [](OwnedMesh& self, mesh::SetKind kind, const std::string& name, Dim dim, const Given<std::int32_t>& given) {
@@ -318,22 +316,23 @@ of the mesh.)")
             mesh::MeshSet& set = self.set(kind, name);
             (dim == Dim::vertex ? set.vertices : set.entities[index(dim)]) = places(given);
           },
-          "kind"_a, "name"_a, "dim"_a, "places"_a, "Other members: int32.")
+          "kind"_a, "name"_a, "dim"_a, "places"_a, "Replace a set's members: int32.")
       .def("field", &field_values, "name"_a, "dim"_a,
            nb::sig("def field(self, name: str, dim: Dim) -> numpy.typing.NDArray[typing.Any]"),
-           "Values of a field, one or a row for each entity of its dimension.")
+           "Return the values of a field: one, or a row, for each entity of its dimension.")
       .def("replace_field", &replace_field, "name"_a, "dim"_a, "values"_a,
            nb::sig("def replace_field(self, name: str, dim: Dim, values: numpy.typing.ArrayLike) -> None"),
-           "Other values: as many rows as the dimension has entities now.")
+           "Replace a field's values: as many rows as the dimension has entities now.")
       .def(
           "tag", [](OwnedMesh& self, const std::string& name) { return tag_copy(tag_of(self.local, name)); }, "name"_a,
-          nb::sig("def tag(self, name: str) -> MeshTag"), "A tag; its `values(dim)` are for places.")
+          nb::sig("def tag(self, name: str) -> MeshTag"), "Return a tag; its `values(dim)` refer to places.")
       .def("replace_tag", &replace_tag, "name"_a, "dim"_a, "places"_a, "values"_a,
            nb::sig("def replace_tag(self, name: str, dim: Dim, places: numpy.typing.NDArray[numpy.int32], values: "
                    "numpy.typing.ArrayLike) -> None"),
-           "Other values for entities of a dimension, at ascending places; none to drop them.")
+           "Replace a tag's values on entities of a dimension, at ascending places; give no places to drop them.")
       .def_prop_ro(
-          "revision", [](const OwnedMesh& self) { return self.local.revision; }, "Of the mesh that this was.")
+          "revision", [](const OwnedMesh& self) { return self.local.revision; },
+          "Revision of the mesh that was released.")
       .def("__repr__", [](const OwnedMesh& self) {
         return fmt::format("<barrio.LocalMesh: {} vertices, {} cells of this rank>", self.local.n_vertices(),
                            self.local.size(self.local.cell_dim));
@@ -347,18 +346,17 @@ of the mesh.)")
             const nb::gil_scoped_release unlocked;
             return std::make_unique<OwnedMesh>(OwnedMesh{self.context(), self.mesh().released()});
           },
-          "Take the mesh apart: what this rank owns, without ghosts. Collective. This mesh stays, since arrays may "
-          "refer "
-          "to it, with the copies of its fields brought up to date; drop it to free its memory.")
+          "Return this rank's owned entities, without ghosts, as a LocalMesh to change. Collective. This mesh "
+          "remains, since arrays may refer to it, with the copies of its fields updated; drop it to free its memory.")
       .def_prop_ro(
           "revision", [](SharedMesh& self) { return self.mesh().revision(); },
-          "How often cells were moved or changed since the mesh was built.");
+          "Number of times that cells were moved or changed since the mesh was built.");
   module.def("adopt", &adopt, "local"_a,
-             R"(Make a mesh of what its ranks own. Collective.
+             R"(Make a mesh from the local meshes of all ranks. Collective.
 
-Vertices and sides get an owner among their sharers; ghosts are those that the released mesh had. The local mesh is empty
-afterwards. Raises UsageError on all ranks, naming the entity, for arrays that do not fit each other, an id given twice, ranks
-that do not agree on who shares an entity; the local mesh is untouched then.)");
+Vertices and sides get an owner among their sharers; ghosts are built as in the released mesh. The local mesh is empty
+afterwards. Raises UsageError on all ranks, with the entity, if arrays do not fit each other, an id occurs twice, or
+ranks disagree on the sharers of an entity; then the local mesh is unchanged.)");
 }
 
 }  // namespace barrio::python

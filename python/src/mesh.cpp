@@ -13,13 +13,13 @@ using mesh::CellType;
 using mesh::EntityTable;
 using mesh::SetKind;
 
-/// One set of a mesh, which it keeps alive.
+/// Python's MeshSet: keeps its mesh alive.
 struct SharedSet {
   MeshPointer owner;
   const mesh::MeshSet* set;
 };
 
-/// A number that is no dimension would read beyond a table.
+/// Check a dimension: an invalid number would read beyond a table.
 Dim checked(Dim dim, Dim lowest = Dim::vertex) {
   if (value(dim) < value(lowest) || value(dim) > value(Dim::volume))
     throw_usage(fmt::format("dimension {}", value(dim)), fmt::format("is not in {} .. 3", value(lowest)));
@@ -28,7 +28,7 @@ Dim checked(Dim dim, Dim lowest = Dim::vertex) {
 
 mesh::Mesh& mesh_of(nb::handle self) { return nb::cast<SharedMesh&>(self).mesh(); }
 
-/// Vertices of the entities: one row each, or offsets and vertices where the number of them varies.
+/// Return the vertices of the entities: a row for each, or offsets and vertices if their number varies.
 nb::object connectivity(nb::handle self, Dim dim) {
   auto& shared = nb::cast<SharedMesh&>(self);
   const EntityTable& table = shared.mesh().entities(dim);
@@ -38,7 +38,7 @@ nb::object connectivity(nb::handle self, Dim dim) {
   return nb::make_tuple(view(self, shared.offsets(dim)), view(self, table.nodes));
 }
 
-/// Types of the entities; if all are of one type, numpy sees that one value again and again.
+/// Return the types of the entities. A single type is shown to numpy with stride 0.
 ReadOnly<CellType, nb::ndim<1>> types(nb::handle self, const EntityTable& table) {
   const std::size_t size = table.size();
   return {address(table.types.data()), {size}, self, {table.has_one_type && size > 1 ? 0 : 1}};
@@ -63,7 +63,7 @@ void bind_enumerations(nb::module_& module) {
       .value("edge", Dim::edge)
       .value("face", Dim::face)
       .value("volume", Dim::volume);
-  nb::enum_<SetKind>(module, "SetKind", "What a set of entities means.")
+  nb::enum_<SetKind>(module, "SetKind", "Meaning of a set of entities.")
       .value("material", SetKind::material)
       .value("dirichlet", SetKind::dirichlet)
       .value("neumann", SetKind::neumann)
@@ -81,20 +81,20 @@ void bind_set(nb::module_& module) {
   nb::class_<SharedSet>(module, "MeshSet", "A named set of entities and its members on this rank.")
       .def_prop_ro("kind", [](const SharedSet& self) { return self.set->info.kind; })
       .def_prop_ro(
-          "id", [](const SharedSet& self) { return self.set->info.id; }, "The number users know it by.")
+          "id", [](const SharedSet& self) { return self.set->info.id; }, "The number that users know the set by.")
       .def_prop_ro(
           "name", [](const SharedSet& self) { return self.set->info.name; }, "May be empty.")
       .def_prop_ro(
           "vertices",
           [](nb::handle_t<SharedSet> self) { return copied(nb::cast<const SharedSet&>(self).set->vertices.ids()); },
-          nb::rv_policy::automatic, "Local ids, copies included.")
+          nb::rv_policy::automatic, "Local ids of member vertices, copies included.")
       .def(
           "entities",
           [](nb::handle_t<SharedSet> self, Dim dim) {
             const mesh::MeshSet& set = *nb::cast<const SharedSet&>(self).set;
             return copied(set.entities[value(checked(dim, Dim::edge))].ids());
           },
-          nb::arg("dim"), "Local ids of members of a dimension from 1 to 3; ghosts included for cells.")
+          nb::arg("dim"), "Return the local ids of members of a dimension from 1 to 3; for cells, ghosts included.")
       .def("__repr__", [](const SharedSet& self) {
         return fmt::format("<barrio.MeshSet {} {} '{}'>", mesh::name(self.set->info.kind), self.set->info.id,
                            self.set->info.name);
@@ -108,11 +108,11 @@ void bind_mesh(nb::module_& module) {
   bind_set(module);
   nb::class_<SharedMesh> shared(
       module, "Mesh",
-      R"(A mesh distributed over the ranks of a communicator. Made by `read`, by `box`, or of arrays.
+      R"(A mesh distributed over the ranks of a communicator. Made by `read`, by `box`, or from arrays.
 
 Local order of entities: interior, fringe (needs ghosts), ghosts grouped by owner. Arrays are views of the mesh's own
-memory, read-only but for the values of fields, and keep the mesh alive; owners and members of sets, which the mesh
-holds compressed, are copies.)");
+memory and keep the mesh alive; they are read-only, except for the values of fields. Owners and members of sets are
+copies, since the mesh stores them compressed.)");
   using Self = nb::handle_t<SharedMesh>;
   shared
       .def_prop_ro(
@@ -121,16 +121,16 @@ holds compressed, are copies.)");
       .def_prop_ro("ghost_layers", [](SharedMesh& self) { return self.mesh().ghost_layers(); })
       .def(
           "n_local", [](SharedMesh& self, Dim dim) { return self.mesh().n_local(checked(dim)); }, nb::arg("dim"),
-          "Entities this rank holds, ghosts included.")
+          "Count the entities this rank holds, ghosts included.")
       .def(
           "n_owned", [](SharedMesh& self, Dim dim) { return self.mesh().n_owned(checked(dim)); }, nb::arg("dim"))
       .def(
           "n_ghost", [](SharedMesh& self, Dim dim) { return self.mesh().n_ghost(checked(dim)); }, nb::arg("dim"),
-          "Copies of what other ranks own. For vertices: on the interface or beyond it.")
+          "Count the copies of entities that other ranks own. For vertices: on the interface or beyond it.")
       .def(
           "n_global", [](SharedMesh& self, Dim dim) { return self.mesh().n_global(checked(dim)); }, nb::arg("dim"))
       .def_prop_ro(
-          "n_parts", [](SharedMesh& self) { return self.mesh().n_parts(); }, "Parts of the whole mesh.")
+          "n_parts", [](SharedMesh& self) { return self.mesh().n_parts(); }, "Number of parts of the whole mesh.")
       .def_prop_ro(
           "parts", [](SharedMesh& self) { return slice(self.mesh().parts()); },
           "Parts this rank holds, as a slice of 0 .. n_parts - 1.")
@@ -140,7 +140,7 @@ holds compressed, are copies.)");
             const auto& x = mesh_of(self).vertices().coordinates;
             return nb::ndarray<nb::numpy, const double, nb::shape<-1, 3>>(address(x.data()), {x.size() / 3, 3}, self);
           },
-          "Of all local vertices, shape (n_local(vertex), 3), model units.")
+          "Coordinates of all local vertices, shape (n_local(vertex), 3), in model units.")
       .def(
           "global_ids", [](Self self, Dim dim) { return view(self, mesh_of(self).global_ids(checked(dim))); },
           nb::arg("dim"))
@@ -151,30 +151,31 @@ holds compressed, are copies.)");
             return copied(
                 (dim == Dim::vertex ? mesh.vertices().owners : mesh.entities(checked(dim)).owners).to_vector());
           },
-          nb::arg("dim"), "The rank that owns each local entity.")
+          nb::arg("dim"), "Return the rank that owns each local entity.")
       .def_prop_ro(
           "cells", [](Self self) { return connectivity(self, mesh_of(self).cell_dim()); },
           nb::sig("def cells(self) -> numpy.typing.NDArray[numpy.int32] | tuple[numpy.typing.NDArray[numpy.int32], "
                   "numpy.typing.NDArray[numpy.int32]]"),
-          "Vertices of the cells, by local id: shape (n, k) if all on all ranks have k, else (offsets, vertices).")
+          "Vertices of the cells, by local id: shape (n, k) if all cells on all ranks have k, else (offsets, "
+          "vertices).")
       .def(
           "connectivity", [](Self self, Dim dim) { return connectivity(self, checked(dim, Dim::edge)); },
           nb::arg("dim"),
           nb::sig("def connectivity(self, dim: Dim) -> numpy.typing.NDArray[numpy.int32] | "
                   "tuple[numpy.typing.NDArray[numpy.int32], "
                   "numpy.typing.NDArray[numpy.int32]]"),
-          "The same for entities of a dimension from 1 to 3. Below the cells' dimension only those that the file "
-          "lists.")
+          "Return the vertices of the entities of a dimension from 1 to 3, in the form of `cells`. Below the cells' "
+          "dimension only those that the file lists.")
       .def_prop_ro(
           "cell_types", [](Self self) { return types(self, mesh_of(self).cells()); }, "`CellType` of each local cell.")
       .def_prop_ro(
           "cell_parts", [](Self self) { return view(self, mesh_of(self).cell_parts()); }, "Part of each local cell.")
       .def(
           "interior", [](SharedMesh& self, Dim dim) { return slice(self.mesh().interior(checked(dim))); },
-          nb::arg("dim"), "Owned entities that can be computed before ghosts arrive.")
+          nb::arg("dim"), "Return the owned entities that can be computed before ghosts arrive.")
       .def(
           "fringe", [](SharedMesh& self, Dim dim) { return slice(self.mesh().fringe(checked(dim))); }, nb::arg("dim"),
-          "Owned entities that need ghosts.")
+          "Return the owned entities that need ghosts.")
       .def_prop_ro(
           "neighbours", [](Self self) { return view(self, mesh_of(self).neighbours()); },
           "Ranks that share a vertex with this one, ascending.")
@@ -185,20 +186,20 @@ holds compressed, are copies.)");
             for (const mesh::MeshSet& set : self->mesh().sets()) sets.push_back({self, &set});
             return sets;
           },
-          "The same list on every rank; the members are this rank's.")
+          "All sets: the same list on every rank, with this rank's members.")
       .def(
           "set",
           [](const MeshPointer& self, SetKind kind, std::string_view name) {
             return SharedSet{self, &self->mesh().set(kind, name)};
           },
           nb::arg("kind"), nb::arg("name"),
-          "The set of a kind with a name. Raises UsageError with \"did you mean\" if there is none.")
+          "Return the set of this kind and name. Raises UsageError with \"did you mean\" if it does not exist.")
       .def("migrate", &migrated, nb::arg("to"),
            nb::sig("def migrate(self, to: numpy.typing.NDArray[numpy.int32]) -> Mesh"),
-           R"(Make the mesh in which cells are on other ranks, with their sets, tags and fields. Collective.
+           R"(Make a mesh with the cells moved to other ranks, with their sets, tags and fields. Collective.
 
-`to` names a rank for each owned cell. This mesh stays, since arrays may refer to it, with the
-copies of its fields brought up to date; drop it to free its memory.)")
+`to` has a rank for each owned cell. This mesh remains, since arrays may refer to it, with the copies of its fields
+updated; drop it to free its memory.)")
       .def(
           "balanced_ranks",
           [](SharedMesh& self,
@@ -216,25 +217,25 @@ copies of its fields brought up to date; drop it to free its memory.)")
           nb::arg("weights") = nb::none(), nb::arg("method") = "rcb", nb::arg("keep") = true,
           nb::sig("def balanced_ranks(self, weights: numpy.typing.NDArray[numpy.int64] | None = None, "
                   "method: str = 'rcb', keep: bool = True) -> numpy.typing.NDArray[numpy.int32]"),
-          R"(A rank for each owned cell, so that all ranks get the same weight: what `migrate` takes. Collective.
+          R"(Return a rank for each owned cell, for `migrate`, so that all ranks get the same weight. Collective.
 
-Without `weights` all cells count alike. `method` is `rcb` or `hilbert` (by centres), `metis` or `ptscotch` (by cells
-with a common side: less between ranks, for more time). Each rank keeps the part of which it has most already, unless
-`keep` is false: then part p goes to rank p.)")
+Without `weights` all cells have the same weight. `method` is `rcb` or `hilbert` (by centres), `metis` or `ptscotch`
+(by cells with a common side: a smaller interface, for more time). Each rank keeps the part of which it has most
+already, unless `keep` is false: then part p goes to rank p.)")
       .def(
           "checksum",
           [](SharedMesh& self) {
             const nb::gil_scoped_release unlocked;
             return self.mesh().checksum();
           },
-          "Hash of the owned mesh. Collective. Does not depend on the rank count or on ghosts.")
+          "Return a hash of the owned mesh. Collective. Does not depend on the rank count or on ghosts.")
       .def(
           "validate",
           [](SharedMesh& self) {
             const nb::gil_scoped_release unlocked;
             self.mesh().validate();
           },
-          "Check all that the mesh promises. Collective. Raises Error on all ranks, naming the first broken promise.")
+          "Check all invariants of the mesh. Collective. Raises Error on all ranks with the first broken one.")
       .def(
           "to_pyvista",
           [](nb::handle_t<SharedMesh> self, bool ghosts) {
@@ -242,14 +243,14 @@ with a common side: less between ranks, for more time). Each rank keeps the part
           },
           nb::kw_only(), nb::arg("ghosts") = false,
           nb::sig("def to_pyvista(self, *, ghosts: bool = False) -> pyvista.UnstructuredGrid"),
-          R"(This rank's own cells as a grid of pyvista, with fields and tags as arrays of points and cells. Local.
+          R"(Return this rank's own cells as a pyvista grid, with fields and tags as point and cell arrays. Local.
 
-Arrays besides: `global_id`, `part`, `material`. With `ghosts` the ghost cells too, marked by `vtkGhostType`, and `owner`. A
-tag without a value on some entity has its default there, or NaN. Cells of second order are shown by their corners, with a
-warning; a rank without cells gets an empty grid.)")
+More arrays: `global_id`, `part`, `material`. With `ghosts` the grid has ghost cells too, marked in `vtkGhostType`,
+and the array `owner`. Where a tag has no value, its default stands, or NaN. Second-order cells are shown by their
+corners, with a warning. A rank without cells gets an empty grid.)")
       .def_prop_ro(
           "memory_bytes", [](SharedMesh& self) { return self.mesh().memory_bytes(); },
-          "Bytes this rank holds for the mesh and its fields.")
+          "Bytes of memory on this rank for the mesh and its fields.")
       .def("__repr__", [](SharedMesh& self) {
         const mesh::Mesh& mesh = self.mesh();
         return fmt::format("<barrio.Mesh: {} vertices, {} cells in {} parts; rank {} of {} owns {} and {}>",

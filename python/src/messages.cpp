@@ -28,7 +28,7 @@ nb::object packed(nb::handle data, nb::handle dtype) {
   if (PyBytes_Check(data.ptr()) || PyByteArray_Check(data.ptr()) || PyMemoryView_Check(data.ptr())) {
     const std::size_t n_bytes = Bytes(data, PyBUF_SIMPLE).size();
     if (n_bytes % nb::cast<std::size_t>(dtype.attr("itemsize")) != 0)
-      throw_usage("message", fmt::format("has {} bytes, which is no whole number of {}", n_bytes, text(dtype)));
+      throw_usage("message", fmt::format("has {} bytes, which is not a multiple of {}", n_bytes, text(dtype)));
     return nb::borrow(data);
   }
   const nb::object np = numpy();
@@ -38,12 +38,12 @@ nb::object packed(nb::handle data, nb::handle dtype) {
   const auto is_integer = [](nb::handle type) {
     return nb::cast<bool>(nb::str("iu").attr("__contains__")(type.attr("kind")));
   };
-  // Tuples make a record only if it is named, an empty list has no type, and integers of Python fit or numpy says so.
+  // With the dtype: tuples become records, empty lists get a type, and numpy refuses Python integers that do not fit.
   if (!is_array && (!array.is_valid() || nb::cast<std::size_t>(array.attr("size")) == 0 ||
                     (is_integer(array.attr("dtype")) && is_integer(dtype))))
     array = np.attr("asarray")(data, dtype);
   if (would_lose(array.attr("dtype"), dtype))
-    throw_usage("message", fmt::format("of {} would lose what {} cannot hold", text(array.attr("dtype")), text(dtype)),
+    throw_usage("message", fmt::format("of {} does not fit in {}", text(array.attr("dtype")), text(dtype)),
                 "convert it with astype(), or begin the round with its dtype");
   return np.attr("ascontiguousarray")(array, dtype).attr("reshape")(-1).attr("view")(np.attr("uint8"));
 }
@@ -56,12 +56,12 @@ nb::object array_of(nb::handle dtype, std::span<const std::byte> bytes) {
   return words.attr("view")(dtype);
 }
 
-/// Ids of this rank, by global number. @throws Error{usage}
+// Integers of numpy as global ids.
 std::vector<GlobalId> ids_of(nb::handle ids) {
   const nb::object array = numpy().attr("ascontiguousarray")(ids).attr("reshape")(-1);
   if (nb::cast<std::size_t>(array.attr("size")) > 0 &&
       nb::cast<std::string>(array.attr("dtype").attr("kind")).find_first_of("iu") == std::string::npos)
-    throw_usage("ids", fmt::format("are {}", text(array.attr("dtype"))), "give integers");
+    throw_usage("ids", fmt::format("must be integers, not {}", text(array.attr("dtype"))), "give integers");
   const auto wide = nb::cast<nb::ndarray<const std::int64_t, nb::c_contig, nb::device::cpu>>(
       array.attr("astype")(numpy().attr("int64")));
   std::vector<GlobalId> all(wide.size());

@@ -14,7 +14,7 @@
 
 namespace barrio::python {
 
-/// The value that a name stands for. @param what  the argument
+/// Return the value that a name stands for. @param what  the argument's name. @throws Error{usage}
 template <class Value, std::size_t n>
 Value find_value(const std::array<std::pair<const char*, Value>, n>& values, const char* what,
                  const std::string& name) {
@@ -25,10 +25,10 @@ Value find_value(const std::array<std::pair<const char*, Value>, n>& values, con
     known.emplace_back(word);
     list += (list.empty() ? "" : ", ") + known.back();
   }
-  throw_usage(fmt::format("{} '{}'", what, name), "is not known." + did_you_mean(name, known), "there are " + list);
+  throw_usage(fmt::format("{} '{}'", what, name), "is not known." + did_you_mean(name, known), "use one of " + list);
 }
 
-/// The bytes of an object that shows them.
+/// The bytes of an object with Python's buffer protocol.
 class Bytes {
  public:
   Bytes(nb::handle of, int flags) {
@@ -47,27 +47,27 @@ class Bytes {
   Py_buffer view_{};
 };
 
-/// The module numpy.
+/// Return the module numpy.
 nb::object numpy();
-/// What Python shows of an object.
+/// Return `str(object)`.
 std::string text(nb::handle object);
-/// A dtype whose elements can travel. @throws Error{usage}
+/// Return a dtype, if its elements can be sent. @throws Error{usage}
 nb::object checked_dtype(nb::handle wanted);
-/// Whether values of a dtype may not fit into another: of another kind, or longer texts.
+/// Tell whether values of a dtype may not fit in another: of another kind, or longer strings.
 bool would_lose(nb::handle dtype, nb::handle into);
-/// Something that shows elements of a dtype as contiguous bytes: the data itself where it can, else a copy.
-/// @throws Error{usage} if that would lose something
+/// Return an object with elements of a dtype as contiguous bytes: the data itself if possible, else a copy.
+/// @throws Error{usage} if that would lose data
 nb::object packed(nb::handle data, nb::handle dtype);
 /// Give numpy an array of a dtype that owns a copy of these bytes, flat.
 nb::object array_of(nb::handle dtype, std::span<const std::byte> bytes);
-/// Integers of numpy as global ids. @throws Error{usage}
+/// Convert integers of numpy to global ids. @throws Error{usage}
 std::vector<GlobalId> ids_of(nb::handle ids);
-/// A Python exception as an error that all ranks can agree on. @param what  the subject of one that is not barrio's
+/// Convert a Python exception to an error that ranks can agree on. @param what  the subject, if it is not barrio's
 /// @pre Python's lock is held
 Error error_of(const nb::python_error& trouble, const std::string& what);
 
-/// Call `visit(std::span<T>)` with the values of an array that may be written: float64, float32, int64 or int32,
-/// contiguous. @param what  the argument. @throws Error{usage}
+/// Call `visit(std::span<T>)` with the values of a writable, contiguous array of float64, float32, int64 or int32.
+/// @param what  the argument's name. @throws Error{usage}
 template <class Visit>
 void with_values(nb::handle array, const char* what, Visit&& visit) {
   const auto taken = [&]<class T>(std::type_identity<T>) {
@@ -79,11 +79,11 @@ void with_values(nb::handle array, const char* what, Visit&& visit) {
   if (taken(std::type_identity<double>()) || taken(std::type_identity<float>()) ||
       taken(std::type_identity<std::int64_t>()) || taken(std::type_identity<std::int32_t>()))
     return;
-  throw_usage(what, "are no contiguous, writable array of float64, float32, int64 or int32",
+  throw_usage(what, "must be a contiguous, writable array of float64, float32, int64 or int32",
               "np.ascontiguousarray(values) makes one");
 }
 
-/// Call `visit(combine)` with the operation of a name. @throws Error{usage}
+/// Call `visit(combine)` with the named operation. @throws Error{usage}
 template <class Visit>
 void with_operation(const std::string& name, Visit&& visit) {
   enum class Operation { sum, product, min, max };

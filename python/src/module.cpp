@@ -18,10 +18,11 @@ std::string mpi_library() {
 }  // namespace
 
 NB_MODULE(_core, module) {
-  module.doc() = "The C++ library barrio, as Python sees it. Use it through the package `barrio`.";
+  module.doc() = "Bindings of the C++ library barrio. Use them through the package `barrio`.";
   module.def("mpi_library", &mpi_library,
-             "Name and version of the MPI that barrio is linked to. Local; works before MPI_Init.");
-  module.def("commit", &barrio::commit, "The commit barrio was built from, with \"+\" if the tree had changes.");
+             "Return the name and version of the MPI that barrio is linked to. Local; works before MPI_Init.");
+  module.def("commit", &barrio::commit,
+             "Return the commit that barrio was built from, with \"+\" if the tree had changes.");
   barrio::python::bind_errors(module);
   barrio::python::bind_mesh(module);
   barrio::python::bind_io(module);

@@ -11,7 +11,7 @@
 #include "barrio/rankmap/traffic_files.hpp"
 #include "bindings.hpp"
 
-// What barrio/rankmap.py is built on; people use that.
+// The basis of barrio/rankmap.py, which is the public interface.
 
 namespace barrio::python {
 namespace {
@@ -23,7 +23,7 @@ using Ranks = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::dev
 rankmap::TrafficMatrix traffic_of(int n_ranks, const Pairs& pairs, const Amounts& bytes, const Amounts& messages,
                                   const Amounts& points) {
   if (bytes.shape(0) != pairs.shape(0) || messages.shape(0) != pairs.shape(0) || points.shape(0) != pairs.shape(0))
-    throw_usage("traffic", "has not as many values as pairs", "give one number of bytes and of messages for each pair");
+    throw_usage("traffic", "must have as many values as pairs", "give bytes and messages for each pair");
   std::vector<rankmap::TrafficEntry> entries(pairs.shape(0));
   for (std::size_t i = 0; i < entries.size(); ++i)
     entries[i] = {

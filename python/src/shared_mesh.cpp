@@ -19,9 +19,8 @@ SharedMesh::SharedMesh(std::shared_ptr<mpi::Context> context, mesh::Mesh mesh)
 SharedMesh::~SharedMesh() {
   for (const auto& [field, exchange] : state_->exchanges) {
     if (!exchange.is_travelling) continue;
-    state_->context->log().warning(
-        fmt::format("field '{}' was dropped between begin_exchange() and end_exchange(); its memory is not given back",
-                    field->name));
+    state_->context->log().warning(fmt::format(
+        "field '{}' was dropped between begin_exchange() and end_exchange(); its memory is not freed", field->name));
     static_cast<void>(state_.release());  // MPI may still write there
     return;
   }
@@ -44,11 +43,11 @@ std::optional<std::string> SharedMesh::travelling_field() const {
   return {};
 }
 
-// A rank's table is as simple as its own entities allow. A script runs on all ranks alike, so it must get the same kind
-// of array on all of them: on one without entities, too.
+// A rank's table has the simplest form that its own entities allow. But all ranks run the same script, so all must get
+// the same kind of array, including ranks without entities.
 void SharedMesh::agree_on_widths() {
   constexpr std::int64_t nothing = std::numeric_limits<std::int32_t>::min();
-  std::array<std::int64_t, 8> extremes{};  // of each dimension: largest width, and the smallest with a minus
+  std::array<std::int64_t, 8> extremes{};  // of each dimension: the max width, and minus the min width
   extremes.fill(nothing);
   for (std::size_t d = 1; d < 4; ++d) {
     const EntityTable& table = state_->mesh.entities(static_cast<Dim>(d));
@@ -61,8 +60,7 @@ void SharedMesh::agree_on_widths() {
   for (std::size_t d = 1; d < 4; ++d) {
     const EntityTable& table = state_->mesh.entities(static_cast<Dim>(d));
     if (extremes[2 * d] == nothing) {
-      state_->widths[d] =
-          std::max(static_cast<int>(d) + 1, table.nodes_per_entity);  // no rank has any: simplices as well as others
+      state_->widths[d] = std::max(static_cast<int>(d) + 1, table.nodes_per_entity);  // no rank has any: take simplices
     } else if (extremes[2 * d] == -extremes[2 * d + 1] && extremes[2 * d] > 0) {
       state_->widths[d] = static_cast<int>(extremes[2 * d]);
     } else if (table.offsets.empty()) {

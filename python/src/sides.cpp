@@ -11,7 +11,7 @@
 namespace barrio::python {
 namespace {
 
-/// All faces or edges of a mesh, which they keep alive.
+/// Python's Sides: all faces or edges of a mesh, which they keep alive.
 struct SharedSides {
   MeshPointer owner;
   mesh::Sides sides;
@@ -25,7 +25,7 @@ struct SharedSides {
   }
 };
 
-/// Collective: a wrong id on one rank is refused on all.
+/// Convert ids of cells. Collective: all ranks refuse a wrong id on one rank.
 mesh::Range range_of(const nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>& ids,
                      mesh::Mesh& mesh) {
   const std::span<const std::int32_t> all(ids.data(), ids.shape(0));
@@ -44,7 +44,7 @@ mesh::Range range_of(const nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_co
   return mesh::Range::of(list);
 }
 
-/// Sharers, or local ids there, of the shared entities: offsets and all of them one after the other.
+/// Return the lists of n entities in compressed form: offsets and concatenated items.
 template <class T, class Of>
 nb::tuple compressed(std::size_t n, Of&& of) {
   std::vector<std::int64_t> offsets{0};
@@ -72,9 +72,9 @@ void bind_sides(nb::module_& module, nb::class_<SharedMesh>& shared) {
   using Self = nb::handle_t<SharedSides>;
   const auto sides_of = [](Self self) -> const mesh::Sides& { return nb::cast<const SharedSides&>(self).sides; };
   nb::class_<SharedSides>(module, "Sides",
-                          R"(All faces, or all edges, of a mesh's cells, ghosts included: numbered, owned, shared.
+                          R"(All faces, or all edges, of a mesh's cells, ghosts included, with global ids and owners.
 
-Made when asked for: `Sides(mesh, Dim.face)` is collective. Global ids do not depend on the rank count.)")
+The constructor is collective. Global ids do not depend on the rank count.)")
       .def(nb::init<MeshPointer, Dim>(), nb::arg("mesh"), nb::arg("dim"))
       .def_prop_ro("dim", [](const SharedSides& self) { return self.sides.dim(); })
       .def_prop_ro("n_local", [](const SharedSides& self) { return self.sides.table().size(); })
@@ -90,7 +90,7 @@ Made when asked for: `Sides(mesh, Dim.face)` is collective. Global ids do not de
             return compressed<LocalId>(sides_of(self).table().size(),
                                        [&](std::size_t i) { return sides_of(self).table().nodes_of(i); });
           },
-          "Corners of the local sides, by local id, in an order that all ranks see alike: (offsets, vertices).")
+          "Corners of the local sides, by local id, in the same order on all ranks: (offsets, vertices).")
       .def_prop_ro(
           "of_cells",
           [sides_of](Self self) {
@@ -113,8 +113,8 @@ Made when asked for: `Sides(mesh, Dim.face)` is collective. Global ids do not de
           },
           nb::arg("cells"),
           nb::sig("def skin(self, cells: numpy.typing.NDArray[numpy.int32]) -> numpy.typing.NDArray[numpy.int32]"),
-          "Sides that exactly one of the cells of all ranks has: the boundary of a set. Collective. `cells` are this "
-          "rank's members, by local id.")
+          "Return the boundary of a set of cells: the sides that exactly one of them has, over all ranks. Collective. "
+          "`cells` are this rank's members, by local id.")
       .def("__repr__", [](const SharedSides& self) {
         return fmt::format("<barrio.Sides of dimension {}: {} in all, {} here>", value(self.sides.dim()),
                            self.sides.table().n_global, self.sides.table().size());
@@ -125,14 +125,14 @@ Made when asked for: `Sides(mesh, Dim.face)` is collective. Global ids do not de
           [](nb::handle_t<SharedMesh> self, Dim dim) {
             return view(self, sharing_of(nb::cast<SharedMesh&>(self), dim).shared);
           },
-          nb::arg("dim"), "Local ids of the entities that other ranks' cells use too, ascending.")
+          nb::arg("dim"), "Return the local ids of entities that other ranks' cells use too, ascending.")
       .def(
           "sharers",
           [](SharedMesh& self, Dim dim) {
             const mesh::Sharing& sharing = sharing_of(self, dim);
             return compressed<Rank>(sharing.shared.size(), [&](std::size_t i) { return sharing.sharers_of(i); });
           },
-          nb::arg("dim"), "Ranks that share each of `shared(dim)`, this one included: (offsets, ranks).")
+          nb::arg("dim"), "Return the ranks that share each of `shared(dim)`, this rank included: (offsets, ranks).")
       .def(
           "remote_ids",
           [](SharedMesh& self, Dim dim) {
@@ -149,9 +149,10 @@ Made when asked for: `Sides(mesh, Dim.face)` is collective. Global ids do not de
                                   ranks[0], ranks[1], ids[1]);
           },
           nb::arg("dim"),
-          "Who holds what, as own, on the interface or as a ghost: (entities, offsets, ranks, ids). `entities` are the "
-          "local ids of those that other ranks hold too; each is `ids[k]` on `ranks[k]` for k from `offsets[i]` to "
-          "`offsets[i + 1]`, this rank included. Every holder knows all others. Collective.");
+          "Return all ranks that hold each entity, owned, on the interface or as a ghost: (entities, offsets, ranks, "
+          "ids). `entities` are the local ids of entities that other ranks hold too. Entity i is `ids[k]` on "
+          "`ranks[k]` for k from `offsets[i]` to `offsets[i + 1]`, this rank included. Every holder knows all others. "
+          "Collective.");
 }
 
 }  // namespace barrio::python

@@ -16,14 +16,14 @@ using mesh::IndexBox;
 using mesh::StructuredMesh;
 using Place = std::array<std::int64_t, 3>;
 
-/// A structured mesh with the context it was made in. What Python calls a StructuredMesh.
+/// Python's StructuredMesh: a structured mesh with its context.
 struct SharedStructured {
   std::shared_ptr<mpi::Context> context;
   StructuredMesh mesh;
 };
 using StructuredPointer = std::shared_ptr<SharedStructured>;
 
-/// Axes of arrays run as in memory: k, j, i.
+/// Return the shape of an array on a box: k, j, i, as in memory.
 std::array<std::size_t, 3> shape_of(const IndexBox& box) {
   std::array<std::size_t, 3> shape{};
   for (std::size_t k = 0; k < 3; ++k) shape[k] = std::max<std::int64_t>(box.extent(2 - k), 0);
@@ -32,7 +32,7 @@ std::array<std::size_t, 3> shape_of(const IndexBox& box) {
 
 nb::tuple tuple_of(const std::array<std::size_t, 3>& shape) { return nb::make_tuple(shape[0], shape[1], shape[2]); }
 
-/// range(low, high) along i, j, k.
+/// Return range(low, high) along i, j, k.
 nb::tuple ranges_of(const IndexBox& box) {
   const nb::object range = nb::module_::import_("builtins").attr("range");
   return nb::make_tuple(range(box.low[0], box.high[0]), range(box.low[1], box.high[1]), range(box.low[2], box.high[2]));
@@ -95,7 +95,8 @@ nb::tuple read_structured(const CommArgument& comm, const std::filesystem::path&
 template <class T>
 using Values = nb::ndarray<T, nb::c_contig, nb::device::cpu>;
 
-/// @throws Error{usage} unless the array is of the shape of the local cells, with maybe one axis more
+/// Return the components of an array. @throws Error{usage} unless it has the shape of the cells, with at most one more
+/// axis
 int components_of(const IndexBox& box, const nb::ndarray<>& values) {
   const std::array<std::size_t, 3> wanted = shape_of(box);
   std::vector<std::size_t> found;
@@ -104,7 +105,7 @@ int components_of(const IndexBox& box, const nb::ndarray<>& values) {
   if (!fits)
     throw_usage(
         "values", fmt::format("have the shape ({})", fmt::join(found, ", ")),
-        fmt::format("cells have the shape ({}), with maybe one axis more for components", fmt::join(wanted, ", ")));
+        fmt::format("cells have the shape ({}), with an optional last axis for components", fmt::join(wanted, ", ")));
   return found.size() == 4 ? static_cast<int>(found[3]) : 1;
 }
 
@@ -130,19 +131,19 @@ void bind_structured(nb::module_& module) {
   const std::array<double, 3> one{1.0, 1.0, 1.0};
   nb::class_<SharedStructured> shared(
       module, "StructuredMesh",
-      R"(Hexes in a regular index space, one box per rank; connectivity, sharing and ghosts are never stored.
+      R"(Hexes in a regular index space, one box per rank. Connectivity, sharing and ghosts are computed, not stored.
 
-Indices count along i, j, k; arrays have the axes k, j, i. Vertices and cells have the global ids of
-their places in the whole. Along a periodic axis the last vertex is the first one.)");
+Indices count along i, j, k; arrays have the axes k, j, i. The global id of a vertex or cell is its position in the
+whole grid. Along a periodic axis the last vertex is the first one.)");
   shared
       .def(nb::new_(&make_structured), "comm"_a, "n"_a = Place{8, 8, 8}, nb::kw_only(), "low"_a = zero, "high"_a = one,
            "along"_a = nb::none(), "periodic"_a = open, "decomposition"_a = "sqijk", "ghost_layers"_a = 0,
            R"(Cut n[0] x n[1] x n[2] cells into one box per rank. Collective over comm.
 
-`along` has the places of the n + 1 vertices along each axis, or empty lists where they stand evenly.
+`along` has the coordinates of the n + 1 vertices along each axis, or an empty list for even spacing.
 Decompositions: alljorkori, alljkbal, sqij, sqjk, sqijk.)")
       .def_prop_ro(
-          "n", [](const SharedStructured& self) { return self.mesh.options().n; }, "Cells along i, j, k.")
+          "n", [](const SharedStructured& self) { return self.mesh.options().n; }, "Number of cells along i, j, k.")
       .def_prop_ro("periodic", [](const SharedStructured& self) { return self.mesh.options().is_periodic; })
       .def_prop_ro("ghost_layers", [](const SharedStructured& self) { return self.mesh.options().ghost_layers; })
       .def_prop_ro(
@@ -150,24 +151,24 @@ Decompositions: alljorkori, alljkbal, sqij, sqjk, sqijk.)")
           [](const SharedStructured& self) { return std::string(mesh::name(self.mesh.options().decomposition)); })
       .def_prop_ro(
           "grid", [](const SharedStructured& self) { return self.mesh.grid(); },
-          "Boxes of ranks along i, j, k. Ranks beyond their product have no cells.")
+          "Number of boxes along i, j, k, one for each rank. Ranks beyond their product have no cells.")
       .def_prop_ro(
           "own_cells", [](const SharedStructured& self) { return ranges_of(self.mesh.own_cells()); },
-          nb::sig("def own_cells(self) -> tuple[range, range, range]"), "Indices along i, j, k.")
+          nb::sig("def own_cells(self) -> tuple[range, range, range]"), "Own cells, as indices along i, j, k.")
       .def_prop_ro(
           "local_cells", [](const SharedStructured& self) { return ranges_of(self.mesh.local_cells()); },
           nb::sig("def local_cells(self) -> tuple[range, range, range]"),
-          "Own cells and ghosts. Beyond the ends of a periodic axis indices go on.")
+          "Own cells and ghosts. Beyond the ends of a periodic axis, indices continue.")
       .def_prop_ro(
           "own_vertices", [](const SharedStructured& self) { return ranges_of(self.mesh.own_vertices()); },
-          nb::sig("def own_vertices(self) -> tuple[range, range, range]"), "Vertices of own cells.")
+          nb::sig("def own_vertices(self) -> tuple[range, range, range]"), "Vertices of the own cells.")
       .def_prop_ro(
           "cell_shape", [](const SharedStructured& self) { return tuple_of(shape_of(self.mesh.local_cells())); },
           nb::sig("def cell_shape(self) -> tuple[int, int, int]"),
-          "(k, j, i) of an array on the local cells: what `exchange` takes.")
+          "Shape (k, j, i) of an array on the local cells, as `exchange` expects.")
       .def_prop_ro(
           "vertex_shape", [](const SharedStructured& self) { return tuple_of(shape_of(self.mesh.own_vertices())); },
-          nb::sig("def vertex_shape(self) -> tuple[int, int, int]"), "(k, j, i) of an array on the own vertices.")
+          nb::sig("def vertex_shape(self) -> tuple[int, int, int]"), "Shape (k, j, i) of an array on the own vertices.")
       .def_prop_ro(
           "inside",
           [](const SharedStructured& self) {
@@ -180,7 +181,7 @@ Decompositions: alljorkori, alljkbal, sqij, sqjk, sqijk.)")
             return nb::make_tuple(along(2), along(1), along(0));
           },
           nb::sig("def inside(self) -> tuple[slice, slice, slice]"),
-          "Where own cells stand in an array on the local cells: `values[mesh.inside]`.")
+          "Slices of the own cells in an array on the local cells: `values[mesh.inside]`.")
       .def_prop_ro(
           "neighbours",
           [](const SharedStructured& self) {
@@ -197,39 +198,39 @@ Decompositions: alljorkori, alljkbal, sqij, sqjk, sqijk.)")
             return tabulated<std::int64_t>(self.mesh.local_cells(),
                                            [&](const Place& at) { return value(self.mesh.cell_id(at)); });
           },
-          "Global ids of the local cells, shape cell_shape.")
+          "Return the global ids of the local cells, shape cell_shape.")
       .def(
           "vertex_ids",
           [](const SharedStructured& self) {
             return tabulated<std::int64_t>(self.mesh.own_vertices(),
                                            [&](const Place& at) { return value(self.mesh.vertex_id(at)); });
           },
-          "Global ids of the own vertices, shape vertex_shape.")
+          "Return the global ids of the own vertices, shape vertex_shape.")
       .def(
           "vertex_owners",
           [](const SharedStructured& self) {
             return tabulated<std::int32_t>(self.mesh.own_vertices(),
                                            [&](const Place& at) { return self.mesh.owner(at); });
           },
-          "The rank that owns each of the own vertices, shape vertex_shape.")
+          "Return the rank that owns each of the own vertices, shape vertex_shape.")
       .def(
           "coordinates",
           [](const SharedStructured& self) {
             return shaped(self.mesh.make_coordinates(), self.mesh.own_vertices(), 3);
           },
-          "Places of the own vertices, shape (*vertex_shape, 3).")
+          "Return the coordinates of the own vertices, shape (*vertex_shape, 3).")
       .def(
           "n_shared_vertices", [](const SharedStructured& self) { return self.mesh.n_shared_vertices(); },
-          "Own vertices that other ranks have too.")
+          "Count the own vertices that other ranks have too.")
       .def("exchange", &exchange<double>, "values"_a.noconvert(),
-           "Bring the ghosts of values on cells up to date, in place; shape cell_shape, with maybe one axis more for "
-           "components. All ranks take part; messages go to neighbours only.")
+           "Update the ghosts of cell values, in place. Shape cell_shape, with an optional last axis for components. "
+           "All ranks take part; messages go to neighbours only.")
       .def("exchange", &exchange<float>, "values"_a.noconvert())
       .def("exchange", &exchange<std::int32_t>, "values"_a.noconvert())
       .def("exchange", &exchange<std::int64_t>, "values"_a.noconvert())
       .def("to_mesh", &to_mesh, nb::kw_only(), "ghost_layers"_a = 0,
-           "The same cells as an unstructured `Mesh`, with the boxes of ranks as parts. Collective. Raises UsageError "
-           "if an axis is periodic.")
+           "Return the same cells as an unstructured `Mesh`, with the ranks' boxes as parts. Collective. Raises "
+           "UsageError if an axis is periodic.")
       .def(
           "validate",
           [](SharedStructured& self) {
@@ -252,8 +253,9 @@ Decompositions: alljorkori, alljkbal, sqij, sqjk, sqijk.)")
               "tuple[StructuredMesh, dict[str, numpy.typing.NDArray[numpy.float64]]]"),
       R"(Read a netCDF grid of longitudes, latitudes and levels (CF conventions) as a structured mesh. Collective over comm.
 
-Returns the mesh and the fields by name, each of shape vertex_shape; NaN where the file has no value. Longitudes that go
-round make the mesh periodic along i. Raises BadInputError on all ranks alike, UsageError for a field that is not there.)");
+Returns the mesh and the fields by name, each of shape vertex_shape; NaN where the file has no value. Longitudes
+around the whole globe make the mesh periodic along i. Raises the same BadInputError on all ranks; UsageError for an
+unknown field.)");
 }
 
 }  // namespace barrio::python

@@ -11,13 +11,13 @@ namespace {
 using mesh::MeshTag;
 using mesh::TagType;
 
-/// One tag of a mesh, which keeps alive what holds it.
+/// Python's MeshTag: keeps the owner of its values alive.
 struct SharedTag {
   std::shared_ptr<const void> owner;
   const MeshTag* tag;
 };
 
-/// Bytes as numbers of the tag's type; bytes and bits as they are. @param width  numbers a row; 0: one dimension
+/// Copy bytes to numbers of the tag's type; bytes and bits stay uint8. @param width  numbers per row; 0: a flat array
 nb::object numbers(const mesh::TagInfo& info, std::span<const std::byte> bytes, std::size_t width) {
   const auto as = [&]<class T>(T) -> nb::object {
     auto kept = std::make_unique<std::vector<T>>(bytes.size() / sizeof(T));
@@ -42,7 +42,7 @@ nb::object one_value(const mesh::TagInfo& info, std::span<const std::byte> bytes
   return bytes.empty() ? nb::none() : numbers(info, bytes, 0);
 }
 
-/// Size of one number of a tag.
+/// Return the size of one number of a tag.
 std::size_t number_bytes(TagType type) {
   switch (type) {
     case TagType::int32: return 4;
@@ -80,23 +80,23 @@ void bind_tags(nb::module_& module, nb::class_<SharedMesh>& shared) {
       .def_prop_ro("name", [](const SharedTag& self) { return self.tag->info.name; })
       .def_prop_ro(
           "type", [](const SharedTag& self) { return std::string(mesh::name(self.tag->info.type)); },
-          "int32, float64, entity (4 x 2**60 + place of a set, else dimension x 2**60 + global id), bytes or bits.")
+          "int32, float64, entity (4 x 2**60 + index of a set, else dimension x 2**60 + global id), bytes or bits.")
       .def_prop_ro(
           "n_components", [](const SharedTag& self) { return self.tag->info.n_components; },
-          "Numbers of a value; 1 if lengths vary.")
+          "Numbers per value; 1 if lengths vary.")
       .def_prop_ro("length_varies", [](const SharedTag& self) { return self.tag->info.length_varies; })
       .def_prop_ro(
           "default", [](const SharedTag& self) { return one_value(self.tag->info, self.tag->info.default_value); },
           nb::sig("def default(self) -> numpy.typing.NDArray[typing.Any] | None"),
-          "The value of what has none of its own.")
+          "The value of entities without their own.")
       .def_prop_ro(
           "mesh_value", [](const SharedTag& self) { return one_value(self.tag->info, self.tag->info.mesh_value); },
           nb::sig("def mesh_value(self) -> numpy.typing.NDArray[typing.Any] | None"),
           "The value on the mesh as a whole.")
       .def("values", &values_on, nb::arg("dim"),
            nb::sig("def values(self, dim: Dim) -> tuple[numpy.typing.NDArray[typing.Any], ...]"),
-           "Values on local entities of a dimension, copies included: (local ids, values), values of shape (n,) or (n, "
-           "n_components); if lengths vary (local ids, offsets, values).")
+           "Return the values on local entities of a dimension, copies included: (local ids, values), with values of "
+           "shape (n,) or (n, n_components); if lengths vary: (local ids, offsets, values).")
       .def("__repr__", [](const SharedTag& self) {
         const mesh::TagInfo& info = self.tag->info;
         return fmt::format("<barrio.MeshTag '{}', {} x {}>", info.name,
@@ -110,7 +110,7 @@ void bind_tags(nb::module_& module, nb::class_<SharedMesh>& shared) {
             for (const MeshTag& tag : self->mesh().tags()) tags.push_back({self, &tag});
             return tags;
           },
-          "The same list on every rank.")
+          "All tags: the same list on every rank.")
       .def(
           "sharing_tags",
           [](const MeshPointer& self) {
@@ -119,16 +119,18 @@ void bind_tags(nb::module_& module, nb::class_<SharedMesh>& shared) {
             for (const MeshTag& tag : *kept) tags.push_back({kept, &tag});
             return tags;
           },
-          R"(Who owns and shares the entities, as tags on all of them: a list of four. Local.
+          R"(Return the owners and sharers of all entities, as a list of four tags. Local.
 
-status: a sum of 1 (not owned), 2 (shared), 4 (shared by more than two ranks), 8 (ghost); owner: a rank; sharers: ranks,
-ascending; interface: on what is shared, the number of its interface. They tell of the mesh as it is now.)")
+status: a sum of 1 (not owned), 2 (shared), 4 (shared by more than two ranks), 8 (ghost); owner: a rank; sharers:
+ranks, ascending; interface: for shared entities, the number of the interface. They describe the current state of the
+mesh.)")
       .def(
           "has_tag", [](SharedMesh& self, std::string_view name) { return self.mesh().has_tag(name); }, nb::arg("name"))
       .def(
           "tag",
           [](const MeshPointer& self, std::string_view name) { return SharedTag{self, &self->mesh().tag(name)}; },
-          nb::arg("name"), "The tag of a name. Raises UsageError with \"did you mean\" if there is none.");
+          nb::arg("name"),
+          "Return the tag of this name. Raises UsageError with \"did you mean\" if it does not exist.");
 }
 
 }  // namespace barrio::python

@@ -31,12 +31,12 @@ constexpr std::array<std::pair<const char*, Route>, 4> routes{{{"automatic", Rou
                                                                {"direct", Route::direct},
                                                                {"counted", Route::counted}}};
 
-/// A communicator of its own for calls between any ranks. What Python calls a Context.
+/// Python's Context: a duplicated communicator for calls between any ranks.
 struct SharedContext {
   std::unique_ptr<mpi::Context> context;
 };
 
-/// Arrays of one row a row: what they hold, in numpy's words and in bytes.
+/// Arrays with the same number of rows, as numpy arrays and as columns of bytes.
 class Rows {
  public:
   Rows() = default;
@@ -64,7 +64,7 @@ class Rows {
   [[nodiscard]] const std::vector<ByteColumn>& columns() const noexcept { return columns_; }
   [[nodiscard]] const std::string& types() const noexcept { return types_; }
 
-  /// Column k of what came, in numpy's hands.
+  /// Give numpy column k of the received rows.
   [[nodiscard]] nb::object array(std::size_t k, std::vector<std::byte> bytes) const {
     const std::size_t n = bytes.size() / columns_[k].value_bytes;
     nb::list shape;
@@ -87,13 +87,13 @@ class Rows {
   std::list<Bytes> bytes_;
 };
 
-/// Ranks that an argument names. @throws Error{usage}
+/// Convert the argument `to` to ranks. @throws Error{usage}
 std::vector<Rank> ranks_of(nb::handle to, std::size_t n_rows) {
   const nb::object np = numpy();
   const nb::object array = np.attr("asarray")(to, "order"_a = "C");
   if (nb::cast<std::size_t>(array.attr("size")) > 0 &&
       nb::cast<std::string>(array.attr("dtype").attr("kind")).find_first_of("iu") == std::string::npos)
-    throw_usage("to", fmt::format("holds {}", text(array.attr("dtype"))), "give a rank for each row");
+    throw_usage("to", fmt::format("must hold integers, not {}", text(array.attr("dtype"))), "give a rank for each row");
   const auto wide =
       nb::cast<nb::ndarray<const std::int64_t, nb::c_contig, nb::device::cpu>>(array.attr("astype")(np.attr("int64")));
   if (nb::cast<std::size_t>(array.attr("ndim")) != 1 || wide.size() != n_rows)
@@ -101,12 +101,12 @@ std::vector<Rank> ranks_of(nb::handle to, std::size_t n_rows) {
                 "give a rank for each row");
   std::vector<Rank> ranks;
   ranks.reserve(n_rows);
-  for (std::size_t i = 0; i < n_rows; ++i)  // what no rank's type holds is no rank either
+  for (std::size_t i = 0; i < n_rows; ++i)  // a value beyond the type of ranks stays invalid
     ranks.push_back(static_cast<Rank>(std::clamp<std::int64_t>(wide.data()[i], -1, std::numeric_limits<Rank>::max())));
   return ranks;
 }
 
-/// Run what looks at arguments. @return what went wrong, for all ranks to hear of. @pre Python's lock is held
+/// Run a check of arguments. @return its fault, which all ranks will agree on. @pre the GIL is held
 template <class Look>
 Status look_at(const char* what, Look&& look) {
   try {
@@ -132,7 +132,7 @@ nb::tuple transfer(const SharedContext& self, nb::handle to, const nb::args& arr
   Status fault = look_at("rows", [&] {
     by = find_value(routes, "route", route);
     if (nb::len(nb::handle(arrays)) == 0)
-      throw_usage("transfer", "was called without rows", "give an array of a row for each rank");
+      throw_usage("transfer", "was called without rows", "give an array with a row for each rank");
     for (const nb::handle array : arrays) rows.add(array);
     ranks = ranks_of(to, rows.n_rows());
   });
@@ -150,7 +150,7 @@ nb::object ask(const SharedContext& self, nb::handle to, nb::handle requests, co
   std::vector<Rank> ranks;
   nb::object wanted;
   Status fault = look_at("requests", [&] {
-    wanted = numpy().attr("dtype")(dtype);  // one with a shape is an array an answer
+    wanted = numpy().attr("dtype")(dtype);  // a dtype with a shape: each answer is an array
     static_cast<void>(checked_dtype(wanted.attr("base")));
     asked.add(requests);
     ranks = ranks_of(to, asked.n_rows());
@@ -172,22 +172,21 @@ nb::object ask(const SharedContext& self, nb::handle to, nb::handle requests, co
     array = numpy().attr("asarray")(array);
     const auto n = nb::cast<std::size_t>(array.attr("size"));
     if (n > 0 && would_lose(array.attr("dtype"), base))
-      throw_usage("answers",
-                  fmt::format("of {} would lose what {} cannot hold", text(array.attr("dtype")), text(base)));
+      throw_usage("answers", fmt::format("of {} do not fit in {}", text(array.attr("dtype")), text(base)));
     const nb::object shape = nb::make_tuple(came.from.size()) + wanted.attr("shape");
     if (n > 0 ? !array.attr("shape").equal(shape) : nb::cast<std::size_t>(numpy().attr("prod")(shape)) != 0)
       throw_usage("answers", fmt::format("have shape {} and not {}", text(array.attr("shape")), text(shape)),
-                  "give one for each request, in their order");
+                  "give one answer for each request, in the same order");
     answers.add(array.attr("astype")(base).attr("reshape")(shape));
   });
   ReceivedRows back;
   try {
     back = send_rows(context, came.from, answers, Route::automatic, fault);
   } catch (const AgreedError&) {
-    if (raised) std::rethrow_exception(raised);  // here in its own words
+    if (raised) std::rethrow_exception(raised);  // this rank raises the original exception
     throw;
   }
-  // By ascending rank that was asked, and there as they were asked.
+  // Answers arrive by ascending rank, and within a rank in the order of the requests.
   const nb::object sorted = answers.array(0, std::move(back.columns[0]));
   if (std::ranges::is_sorted(ranks)) return sorted;
   std::vector<std::int64_t> order(ranks.size());
@@ -225,10 +224,10 @@ std::unique_ptr<SharersOfIds> shared_ids(const SharedContext& self, nb::handle i
 
 void bind_transfer(nb::module_& module) {
   nb::class_<SharersOfIds>(module, "SharedIds",
-                           R"(Who else has the ids of this rank. Made by Context.shared_ids.
+                           R"(Other ranks that have this rank's ids. Made by Context.shared_ids.
 
-Of id i these are `ranks[k]`, which have it at `positions[k]` of their lists, for k from `offsets[i]` to `offsets[i + 1]`,
-ascending; this rank itself is among them where it lists an id twice.)")
+Id i is at `positions[k]` of the list of `ranks[k]`, for k from `offsets[i]` to `offsets[i + 1]`, by ascending rank.
+This rank is among them if it lists the id twice.)")
       .def_prop_ro(
           "offsets", [](nb::handle_t<SharersOfIds> self) { return view(self, nb::cast<SharersOfIds&>(self).offsets); },
           nb::sig("def offsets(self) -> numpy.typing.NDArray[numpy.int64]"))
@@ -241,32 +240,34 @@ ascending; this rank itself is among them where it lists an id twice.)")
           nb::sig("def positions(self) -> numpy.typing.NDArray[numpy.int32]"))
       .def_prop_ro(
           "neighbours", [](const SharersOfIds& self) { return self.neighbours; },
-          "Other ranks that share an id with this one, ascending.");
+          "Other ranks that share an id with this rank, ascending.");
 
   nb::class_<SharedContext>(module, "Context",
-                            R"(Calls between any ranks of a communicator, who know nothing of each other before.
+                            R"(Communication between any ranks of a communicator, which need not know each other before.
 
-Making it is collective over comm, and duplicates it: make one and keep it. All its calls are collective. What one rank
-gives wrong raises the same UsageError on all of them.)")
+The constructor is collective over comm and duplicates it: make one and keep it. All methods are collective. A wrong
+argument on one rank raises the same UsageError on all ranks.)")
       .def(
           "__init__",
           [](SharedContext* self, const CommArgument& comm) { new (self) SharedContext{make_context(comm)}; }, "comm"_a)
       .def_prop_ro("rank", [](const SharedContext& self) { return self.context->rank(); })
       .def_prop_ro("size", [](const SharedContext& self) { return self.context->size(); })
-      .def("transfer", &transfer, "to"_a, "arrays"_a, nb::kw_only(), "route"_a = "automatic",
-           nb::sig("def transfer(self, to: numpy.typing.ArrayLike, *arrays: numpy.typing.ArrayLike, route: str = "
-                   "'automatic') -> tuple[numpy.typing.NDArray[typing.Any], ...]"),
-           R"(Send each row of some arrays to the rank that `to` names for it. Returns the rank that each row came from,
-and the arrays of what came, ordered by that rank and then as they stood there: the same on every run. Arrays have
-their first axis in common, and the same dtypes and other axes on all ranks; records are fine. `route`: "counted" tells all
-ranks first what comes, for some hundreds of ranks; "crystal" takes log2(P) messages; "direct" one to each receiver.)")
-      .def("ask", &ask, "to"_a, "requests"_a, "answer"_a, "dtype"_a,
-           nb::sig("def ask(self, to: numpy.typing.ArrayLike, requests: numpy.typing.ArrayLike, answer: "
-                   "collections.abc.Callable[[numpy.typing.NDArray[typing.Any]], typing.Any], dtype: "
-                   "numpy.typing.DTypeLike) -> numpy.typing.NDArray[typing.Any]"),
-           R"(Send each request to the rank that `to` names for it, and get its answer, at the same place. `answer` is
-called once on every rank, with all requests that came in one array; it gives one answer for each, in an array of
-`dtype` ("3f8" is three numbers an answer). If it raises on one rank all others raise a UsageError that says so.)")
+      .def(
+          "transfer", &transfer, "to"_a, "arrays"_a, nb::kw_only(), "route"_a = "automatic",
+          nb::sig("def transfer(self, to: numpy.typing.ArrayLike, *arrays: numpy.typing.ArrayLike, route: str = "
+                  "'automatic') -> tuple[numpy.typing.NDArray[typing.Any], ...]"),
+          R"(Send each row of the arrays to its rank in `to`. Returns the source rank of each received row, and the received
+arrays, ordered by source and then as sent: the same in every run. All arrays have the same number of rows; dtypes and
+other axes are the same on all ranks. Records are allowed. `route`: "counted" announces all counts first, for up to
+some hundreds of ranks; "crystal" takes log2(P) messages; "direct" sends one to each receiver.)")
+      .def(
+          "ask", &ask, "to"_a, "requests"_a, "answer"_a, "dtype"_a,
+          nb::sig("def ask(self, to: numpy.typing.ArrayLike, requests: numpy.typing.ArrayLike, answer: "
+                  "collections.abc.Callable[[numpy.typing.NDArray[typing.Any]], typing.Any], dtype: "
+                  "numpy.typing.DTypeLike) -> numpy.typing.NDArray[typing.Any]"),
+          R"(Send each request to its rank in `to`, and return the answers in the same order. `answer` is called once on
+every rank, with all received requests in one array; it returns an array of `dtype` with one answer for each ("3f8" is
+three numbers per answer). If it raises on one rank, all others raise a UsageError that says so.)")
       .def(
           "mutual_neighbours",
           [](const SharedContext& self, const std::vector<Rank>& named) {
@@ -274,13 +275,12 @@ called once on every rank, with all requests that came in one array; it gives on
             return exchange::mutual_neighbours(*self.context, named);
           },
           "named"_a,
-          "All ranks that name this one and all that it names, ascending: the neighbours of an Exchange, from lists "
-          "that "
-          "are known on one side only.")
+          "Return all ranks that name this rank and all that it names, ascending. This makes the neighbours of an "
+          "Exchange from lists that only one side knows.")
       .def("shared_ids", &shared_ids, "ids"_a,
            nb::sig("def shared_ids(self, ids: numpy.typing.ArrayLike) -> SharedIds"),
-           "Find out who else has the ids of this rank: integers in any order, with any repetition; negative ones are "
-           "shared with nobody.")
+           "Find the other ranks that have this rank's ids: integers in any order, with any repetition. Negative ids "
+           "are not shared.")
       .def("__repr__", [](const SharedContext& self) {
         return fmt::format("<barrio.Context of rank {} of {}>", self.context->rank(), self.context->size());
       });

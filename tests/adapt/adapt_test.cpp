@@ -71,7 +71,7 @@ TEST(Adapt, AFinerMeshHasTheWantedLengthsAndItsBoundaries) {
   expect_boundaries(mesh);
 }
 
-/// What is the same bit by bit has the same checksum: coordinates, cells and ids.
+/// Bitwise equal coordinates, cells and ids give equal checksums.
 TEST(Adapt, TheSameMeshOnAnyRanksFromAnyDistribution) {
   const SizeFunction size = shock(0.11);
   mpi::Context alone(MPI_COMM_SELF);
@@ -99,7 +99,7 @@ TEST(Adapt, MaterialsKeepTheirVolumes) {
   expect_boundaries(mesh);
 }
 
-/// Vertices in sets stay, and stay in their sets.
+/// Vertices in sets survive, and remain in their sets.
 TEST(Adapt, VerticesInSetsStay) {
   mpi::Context& context = world();
   constexpr std::int64_t stride = 7;
@@ -127,11 +127,11 @@ TEST(Adapt, VerticesInSetsStay) {
   for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(after[i], before[i], 1e-9) << i;
 }
 
-/// Cells of one material of three, and faces of one boundary: the others around them change.
+/// Frozen: the cells of one of three materials and the faces of one boundary. All others around them change.
 TEST(Adapt, FrozenSetsStay) {
   const SizeFunction size = shock(0.05);
   mpi::Context alone(MPI_COMM_SELF);
-  const AdaptOptions options{.frozen_sets = {"volume 1", "y-"}, .parent_field = "origin"};
+  const AdaptOptions options{.frozen_sets = {"volume 1", "y-"}, .parent_field = "parent"};
   Mesh reference = tet_cube(alone, 9, Start::boxes, 3);
   adapt(reference, size, options);
   Mesh mesh = tet_cube(world(), 9, Start::scattered, 3);
@@ -146,9 +146,9 @@ TEST(Adapt, FrozenSetsStay) {
   };
   const mesh::MeshSet& cells = mesh.set(mesh::SetKind::material, "volume 1");
   EXPECT_EQ(n_owned(cells, mesh::Dim::volume), 6 * 9 * 9 * 3);
-  const auto origin = mesh.field<std::int64_t>("origin", mesh::Dim::volume);
+  const auto parent = mesh.field<std::int64_t>("parent", mesh::Dim::volume);
   for (const LocalId c : cells.entities[mesh::index(mesh::Dim::volume)])
-    EXPECT_EQ(origin.values()[2 * index(c) + 1], 0);
+    EXPECT_EQ(parent.values()[2 * index(c) + 1], 0);
   EXPECT_EQ(n_owned(mesh.set(mesh::SetKind::neumann, "y-"), mesh::Dim::face), 2 * 9 * 9);
   EXPECT_GT(n_owned(mesh.set(mesh::SetKind::neumann, "y+"), mesh::Dim::face), 2 * 9 * 9);
   expect_boundaries(mesh);
@@ -161,7 +161,7 @@ TEST(Adapt, FrozenSetsStay) {
   mesh.validate();
 }
 
-/// All cells of a plate are flat at first.
+/// Initially all cells of a plate are flat.
 TEST(Adapt, APlateBecomesOneOfGoodCells) {
   mpi::Context& context = world();
   Mesh made = tet_cube(context, 5, Start::scattered);
@@ -187,7 +187,7 @@ TEST(Adapt, GhostsAreAsBefore) {
   mesh.validate();
 }
 
-/// A mesh that has what is wanted stays nearly as it is.
+/// A mesh that already fits the size field hardly changes.
 TEST(Adapt, ASecondCallHasLittleToDo) {
   Mesh mesh = tet_cube(world(), 14);
   const SizeFunction size = shock(0.09);
@@ -199,7 +199,7 @@ TEST(Adapt, ASecondCallHasLittleToDo) {
   EXPECT_LE(all(second), all(first) / 20);
 }
 
-/// Edges of boxes are split here, and each half is a little too short.
+/// Here edges of boxes are split, and each half is slightly too short.
 TEST(Adapt, HalvesOfALatticeDoNotStay) {
   for (const double too_long : {1.33, 1.38}) {
     Mesh mesh = tet_cube(world(), 8);

@@ -18,7 +18,7 @@
 #include "tests/adapt/cases.hpp"
 #include "tests/support/mpi_test.hpp"
 
-// One message on all ranks, and the mesh is the one that was there.
+// One message on all ranks, and an unchanged mesh.
 
 namespace barrio::adapt {
 namespace {
@@ -63,7 +63,7 @@ TEST(AdaptBadInput, ASizeThatIsNone) {
   for (const double h : std::array{0.0, -1.0, std::nan(""), HUGE_VAL})
     expect_refused(
         mesh, [h](const std::array<double, 3>& x) { return x[2] > 0.9 ? h : 0.1; }, ErrorCode::bad_input,
-        "is not above 0 and finite");
+        "must be above 0 and finite");
 }
 
 TEST(AdaptBadInput, ASizeThatThrowsOnOneRank) {
@@ -95,7 +95,7 @@ TEST(AdaptBadInput, PayloadsThatThrow) {
     EXPECT_EQ(mesh.tags().size(), n_tags);
     mesh.validate();
   };
-  expect_thrown({payload}, -1.0, "is not above 0");
+  expect_thrown({payload}, -1.0, "must be above 0");
   EXPECT_EQ(n_unpacked, mesh.n_local(mesh::Dim::volume)) << "cells may be elsewhere";
   mesh::Payload other = payload;
   other.dim = mesh::Dim::face;
@@ -116,11 +116,11 @@ TEST(AdaptBadInput, PayloadsThatThrow) {
   EXPECT_NE(mesh.checksum(), before) << "it is the adapted one";
 }
 
-/// Where vertices are at first, the size is one; later it is not: rounds end, and the mesh is a sound one.
+/// The size function is valid at the initial vertices and throws at new ones: rounds end, and the mesh is sound.
 TEST(AdaptBadInput, ASizeThatThrowsAtNewVertices) {
   Mesh mesh = tet_cube(world(), 4);
   const SizeFunction size = [](const std::array<double, 3>& x) -> double {
-    // Multiples of 1/16: corners of boxes, and middles of their tets.
+    // Multiples of 1/16: corners of boxes, and midpoints of their tets.
     if (std::ranges::any_of(x, [](double one) { return std::abs(one * 16 - std::round(one * 16)) > 1e-9; }))
       throw Error(ErrorCode::failed, {.subject = "size", .cause = "is not known here"});
     return 0.05;
@@ -163,7 +163,7 @@ TEST(AdaptBadInput, SizesThatNeedTooManyCells) {
   expect_refused(mesh, uniform_size(1e-4), ErrorCode::usage, "need about 1.2e+13 cells");
 }
 
-/// Flat cells would be allowed then, and walks around their edges would not end.
+/// That would allow flat cells, and walks around their edges would not end.
 TEST(AdaptBadInput, NoQualityAtAllGivesASoundMesh) {
   Mesh mesh = tet_cube(world(), 6);
   const AdaptReport report = adapt(mesh, uniform_size(0.12), {.min_quality = 0});
@@ -183,11 +183,11 @@ TEST(AdaptBadInput, CoordinatesBeyondWhatCanBeComputed) {
   }
 }
 
-TEST(AdaptBadInput, AnOriginFieldThatIsThere) {
+TEST(AdaptBadInput, AParentFieldThatIsThere) {
   Mesh mesh = tet_cube(world(), 3);
-  mesh.add_field<std::int64_t>("origin", mesh::Dim::volume);
+  mesh.add_field<std::int64_t>("parent", mesh::Dim::volume);
   try {
-    adapt(mesh, uniform_size(0.3), {.parent_field = "origin"});
+    adapt(mesh, uniform_size(0.3), {.parent_field = "parent"});
     ADD_FAILURE() << "not refused";
   } catch (const AgreedError& error) {
     EXPECT_NE(std::string(error.what()).find("a field on cells of that name"), std::string::npos) << error.what();
@@ -223,7 +223,7 @@ TEST(AdaptBadInput, ABoundaryThatIsNoSurface) {
   expect_refused(mesh, test::shock(0.2), ErrorCode::bad_input, "has 4 boundary faces");
 }
 
-/// Its corners lie in a plane, and rounded numbers make a volume of either sign of it.
+/// Its corners lie in one plane, and rounding gives a volume of either sign.
 TEST(AdaptBadInput, AFlatCellThatRoundingHides) {
   const std::vector<double> coordinates{0,         0,        0,         1234567891, 987654321,  192837465,
                                         735182947, 91827364, 918273645, 1969750838, 1079481685, 1111111110};

@@ -24,7 +24,7 @@ Vector at(const Mesh& mesh, LocalId v) {
 
 double distance(const Vector& a, const Vector& b) { return std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]); }
 
-/// By the determinant of the edges at the first vertex, written out.
+/// Compute the volume of a tet from the determinant of the edges at its first vertex.
 double volume(const Mesh& mesh, std::span<const LocalId> nodes) {
   std::array<Vector, 3> e{};
   const Vector origin = at(mesh, nodes[0]);
@@ -35,7 +35,7 @@ double volume(const Mesh& mesh, std::span<const LocalId> nodes) {
          6;
 }
 
-/// Exact for a size that grows by equal factors along the edge.
+/// Compute the length of an edge in the size field. Exact for a size that grows geometrically along the edge.
 double length(const Vector& a, const Vector& b, const adapt::SizeFunction& size) {
   const double of_a = distance(a, b) / size(a);
   const double of_b = distance(a, b) / size(b);

@@ -18,7 +18,7 @@
 #include "tests/adapt/cases.hpp"
 #include "tests/support/mpi_test.hpp"
 
-// Cells beside tetrahedra: they stay, and what lies on them.
+// Meshes of tetrahedra and other cells: the other cells and all entities on them remain.
 
 namespace barrio::adapt {
 namespace {
@@ -31,10 +31,10 @@ using test::world;
 
 using Vector = std::array<double, 3>;
 
-/// What lies under the tetrahedra of a cube: a layer of prisms, or one of hexes, and pyramids on them.
+/// The cells under the tetrahedra of a cube: a layer of prisms, or a layer of hexes with pyramids on top.
 enum class Under { prisms, hexes };
 
-/// A unit cube of n^3 boxes, given box by box; the lowest layer or two hold the other cells. Materials "under" and
+/// A unit cube of n^3 boxes, built box by box; the lowest layer or two hold the other cells. Materials "under" and
 /// "over", listed faces "z-", "x-" and "between".
 class MixedCube {
  public:
@@ -94,7 +94,7 @@ class MixedCube {
     if (volume < 0) std::swap(v[2], v[3]);
     add(CellType::tet, v, "over");
   }
-  /// @param around  from the lowest corner: triangles lie at the diagonal from there
+  /// @param around  from the lowest corner, at which the diagonal between the triangles starts
   void add_side(const Ids& around, bool is_quad, const std::string& set) {
     if (is_quad) return add(CellType::quad, around, set);
     add(CellType::triangle, {around[0], around[1], around[2]}, set);
@@ -148,7 +148,7 @@ class MixedCube {
   std::map<std::pair<std::string, CellType>, Ids> members_;
 };
 
-/// Hash of where an entity's nodes are, in their order.
+/// Hash the positions of an entity's nodes, in their order.
 std::uint64_t hash_of_nodes(const Mesh& mesh, std::span<const LocalId> nodes) {
   Hash64 hash;
   for (const LocalId v : nodes)
@@ -157,7 +157,7 @@ std::uint64_t hash_of_nodes(const Mesh& mesh, std::span<const LocalId> nodes) {
   return hash.value();
 }
 
-/// What has to stay, on all ranks: of each kind how many, and a sum of hashes.
+/// Return the number of entities of each kind that must remain, over all ranks, and a sum of their hashes.
 std::vector<std::int64_t> what_stays(const Mesh& mesh) {
   std::vector<std::int64_t> sums(2);
   const auto is_in = [&](const mesh::MeshSet& set, std::size_t c) {
@@ -207,7 +207,7 @@ double volume_of_tets(const Mesh& mesh) {
   return mpi::sum(mesh.context(), sum);
 }
 
-/// Fields that say where cells and vertices were, on any number of ranks.
+/// Add fields that record the positions of cells and vertices, on any number of ranks.
 void add_places(Mesh& mesh) {
   const auto ids = mesh.add_field<std::int64_t>("id", Dim::volume);
   for (std::size_t c = 0; c < mesh.n_owned(Dim::volume); ++c)
@@ -264,7 +264,7 @@ TEST_P(AdaptMixed, TheSameMeshOnAnyRanksFromAnyDistribution) {
   }
 }
 
-/// Errors of cells that stay ask for nothing: their edges, which have a length of 1/6, are what is wanted there.
+/// Errors of fixed cells request no refinement: their edges, of length 1/6, already have the wanted size.
 TEST_P(AdaptMixed, ErrorsOfOtherCellsAskForNothing) {
   Mesh mesh = MixedCube(world(), 6, GetParam()).make(true);
   std::vector<double> errors;

@@ -29,7 +29,7 @@ double distance(const Mesh& mesh, LocalId a, LocalId b) {
   return std::sqrt(sum);
 }
 
-/// Sizes of all vertices by id, on every rank.
+/// Gather the sizes of all vertices by id, on every rank.
 std::vector<double> all_by_id(const Mesh& mesh, std::span<const double> sizes) {
   std::vector<double> all(mesh.n_global(Dim::vertex), -1.0);
   for (std::size_t v = 0; v < mesh.n_owned(Dim::vertex); ++v) all[value(mesh.vertices().global_ids[v])] = sizes[v];
@@ -46,13 +46,13 @@ std::vector<double> random_sizes(const Mesh& mesh) {
   return sizes;
 }
 
-/// By relaxing all edges of a mesh on one rank until nothing changes.
+/// The reference relaxes all edges of a mesh on one rank until nothing changes.
 TEST(SizeFields, GrowthIsLimitedAsByAllPaths) {
-  const SizeLimits limits{.finest = 0.015, .largest = 0.4, .growth = 0.3};
+  const SizeLimits limits{.min_size = 0.015, .max_size = 0.4, .growth = 0.3};
   mpi::Context alone(MPI_COMM_SELF);
   const Mesh whole = test::tet_cube(alone, 7);
   std::vector<double> wanted = random_sizes(whole);
-  for (double& size : wanted) size = std::clamp(size, limits.finest, limits.largest);
+  for (double& size : wanted) size = std::clamp(size, limits.min_size, limits.max_size);
   for (bool has_changed = true; has_changed;) {
     has_changed = false;
     for (std::size_t c = 0; c < whole.cells().size(); ++c) {
@@ -90,7 +90,7 @@ TEST(SizeFields, ErrorsSayHowLargeCellsAreToBe) {
   EXPECT_THROW((void)sizes_from_errors(mesh, errors, {.error = 1}), AgreedError);
 }
 
-/// A solver's loop: errors go by a curvature and the square of a cell's size.
+/// A solver's loop: the error of a cell is a curvature times the square of the cell's size.
 TEST(SizeFields, AFewStepsMakeErrorsEqual) {
   Mesh mesh = test::tet_cube(test::world(), 6);
   constexpr double target = 0.02;
@@ -107,7 +107,7 @@ TEST(SizeFields, AFewStepsMakeErrorsEqual) {
     }
     return errors;
   };
-  const auto spread = [&] {  // part of cells whose error is within a factor of 4
+  const auto spread = [&] {  // share of cells whose error is within a factor of 4
     double n = 0.0;
     for (const double error : errors_of()) n += error < 4 * target && error > target / 4 ? 1 : 0;
     return mpi::sum(test::world(), n) / static_cast<double>(mesh.n_global(Dim::volume));
@@ -117,7 +117,7 @@ TEST(SizeFields, AFewStepsMakeErrorsEqual) {
     const std::vector<double> sizes = sizes_from_errors(mesh, errors_of(), {.error = target, .order = 2});
     const std::string name = "size " + std::to_string(step);
     std::ranges::copy(sizes, mesh.add_field<double>(name, Dim::vertex).values().begin());
-    adapt(mesh, name, {.limits = {.finest = 0.01, .largest = 0.5, .growth = 0.5}});
+    adapt(mesh, name, {.limits = {.min_size = 0.01, .max_size = 0.5, .growth = 0.5}});
     mesh.validate();
   }
   EXPECT_LT(before, 0.6);
@@ -127,10 +127,10 @@ TEST(SizeFields, AFewStepsMakeErrorsEqual) {
 TEST(SizeFields, LimitsThatAreNone) {
   Mesh mesh = test::tet_cube(test::world(), 3);
   const SizeFunction size = uniform_size(0.3);
-  EXPECT_THROW(adapt(mesh, size, {.limits = {.finest = 1, .largest = 0.5}}), AgreedError);
+  EXPECT_THROW(adapt(mesh, size, {.limits = {.min_size = 1, .max_size = 0.5}}), AgreedError);
   EXPECT_THROW(adapt(mesh, size, {.limits = {.growth = 0}}), AgreedError);
   EXPECT_THROW(adapt(mesh, size, {.limits = {.growth = 0.3}}), AgreedError);
-  adapt(mesh, size, {.limits = {.largest = 0.2}});
+  adapt(mesh, size, {.limits = {.max_size = 0.2}});
   Mesh same = test::tet_cube(test::world(), 3);
   adapt(same, uniform_size(0.2));
   EXPECT_EQ(mesh.checksum(), same.checksum());

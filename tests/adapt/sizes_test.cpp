@@ -11,11 +11,11 @@ namespace {
 
 TEST(Sizes, TextsMeanWhatTheySay) {
   EXPECT_EQ(parse_size("0.25")({1, 2, 3}), 0.25);
-  const SizeFunction plane = parse_size("plane,y=0.5,finest=0.01,width=0.1,growth=0.5,largest=0.2");
+  const SizeFunction plane = parse_size("plane,y=0.5,min_size=0.01,width=0.1,growth=0.5,max_size=0.2");
   EXPECT_EQ(plane({7, 0.45, 0}), 0.01);
   EXPECT_NEAR(plane({7, 0.3, 0}), 0.01 + 0.5 * 0.1, 1e-15);
   EXPECT_EQ(plane({7, 9, 0}), 0.2);
-  const SizeFunction sphere = parse_size("sphere,x=1,y=0,z=0,radius=2,finest=0.1,largest=1");
+  const SizeFunction sphere = parse_size("sphere,x=1,y=0,z=0,radius=2,min_size=0.1,max_size=1");
   EXPECT_EQ(sphere({1, 0, 2}), 0.1);
   EXPECT_NEAR(sphere({1, 0, 0.5}), 0.1 + 0.4 * 1.5, 1e-15);
   const SizeFunction both = smallest_size(std::array{plane, sphere});
@@ -33,19 +33,19 @@ TEST(Sizes, WhatIsNotUnderstoodIsNamed) {
       EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
     }
   };
-  expect_refused("0", "is not above 0");
-  expect_refused("-1", "is not above 0");
-  expect_refused("", "is not known");
+  expect_refused("0", "must be above 0");
+  expect_refused("-1", "must be above 0");
+  expect_refused("", "is unknown");
   expect_refused("spher,x=1", "Did you mean 'sphere'");
-  expect_refused("plane,x=0,finest=1", "does not give 'largest'");
-  expect_refused("plane,x=0,finst=1,largest=2", "Did you mean 'finest'");
-  expect_refused("plane,x=0,y=1,finest=1,largest=2", "more than one");
-  expect_refused("plane,finest=1,largest=2", "none of x, y, z");
-  expect_refused("plane,x=zero,finest=1,largest=2", "no number");
-  expect_refused("plane,x=0,x=1,finest=1,largest=2", "twice");
-  expect_refused("plane,x=0,finest=3,largest=2", "below the finest");
-  expect_refused("plane,x=0,finest=nan,largest=2", "no number");
-  expect_refused("sphere,x=0,y=0,z=0,radius=-1,finest=1,largest=2", "radius below 0");
+  expect_refused("plane,x=0,min_size=1", "must give 'max_size'");
+  expect_refused("plane,x=0,min_sise=1,max_size=2", "Did you mean 'min_size'");
+  expect_refused("plane,x=0,y=1,min_size=1,max_size=2", "more than one");
+  expect_refused("plane,min_size=1,max_size=2", "must give one of x, y, z");
+  expect_refused("plane,x=zero,min_size=1,max_size=2", "must give a number");
+  expect_refused("plane,x=0,x=1,min_size=1,max_size=2", "twice");
+  expect_refused("plane,x=0,min_size=3,max_size=2", "at least min_size");
+  expect_refused("plane,x=0,min_size=nan,max_size=2", "must give a number");
+  expect_refused("sphere,x=0,y=0,z=0,radius=-1,min_size=1,max_size=2", "radius of at least 0");
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 namespace barrio::adapt::detail {
 namespace {
 
-/// Six tetrahedra around the axis of a hexagonal double pyramid: vertices 0 and 1 are its ends.
+/// Make six tetrahedra around the axis of a hexagonal bipyramid: vertices 0 and 1 are its apexes.
 Tets wheel() {
   Tets mesh;
   const auto add = [&](double x, double y, double z) {
@@ -99,7 +99,7 @@ TEST(Tets, StarAndRingGoAllTheWayRound) {
 
 TEST(Tets, WhatReplacesACavityIsLinkedWithWhatIsAround) {
   Tets mesh = wheel();
-  // Two of the six give way to three around a new edge, as if a face were swapped.
+  // Three around a new edge replace two of the six, as in a swap of a face.
   const std::vector<Slot> old{0, 1};
   const std::vector<NewTet> made{
       {{0, 2, 3, 4}, {0, 0, 0, 1}, 0, 0}, {{1, 2, 4, 3}, {0, 0, 1, 0}, 0, 0}, {{0, 1, 2, 4}, {}, 0, 0}};

@@ -14,7 +14,7 @@
 #include "tests/adapt/cases.hpp"
 #include "tests/support/mpi_test.hpp"
 
-// What goes along when cells change.
+// Data that is carried over when cells change.
 
 namespace barrio::adapt {
 namespace {
@@ -44,7 +44,7 @@ double linear(const Vector& x, std::size_t component) {
   return component == 0 ? 1 + 2 * x[0] - 3 * x[1] + x[2] : -4 * x[0] + 0.5 * x[2];
 }
 
-/// Fields on vertices and cells that say where they come from.
+/// Add fields that record the origin of each vertex and cell.
 void add_fields(Mesh& mesh) {
   const auto two = mesh.add_field<double>("two", Dim::vertex, 2);
   const auto one = mesh.add_field<float>("one", Dim::vertex);
@@ -87,28 +87,28 @@ TEST(AdaptTransfer, LinearFunctionsStayWhatTheyAre) {
   EXPECT_LE(off_float, 1e-6);
 }
 
-/// Whatever a cell inherits comes from one cell, which is near.
+/// A cell inherits all its data from one nearby cell.
 TEST(AdaptTransfer, CellsInheritFromTheOneInWhosePlaceTheyAre) {
   Mesh mesh = tet_cube(world(), 9, Start::boxes, 3);
   adapt(mesh, shock(0.09));
   add_fields(mesh);
   const std::int64_t n_before = mesh.n_global(Dim::volume);
   const SizeFunction moved = [](const Vector& x) { return shock(0.09)({x[0] - 0.05, x[1], x[2]}); };
-  const AdaptReport report = adapt(mesh, moved, {.parent_field = "origin"});
+  const AdaptReport report = adapt(mesh, moved, {.parent_field = "parent"});
   mesh.validate();
   const auto at = mesh.field<double>("at", Dim::volume);
   const auto id = mesh.field<std::int64_t>("id", Dim::volume);
-  const auto origin = mesh.field<std::int64_t>("origin", Dim::volume);
+  const auto parent = mesh.field<std::int64_t>("parent", Dim::volume);
   std::int64_t n_unchanged = 0;
   std::int64_t n_distinct = 0;
   for (std::size_t c = 0; c < mesh.n_owned(Dim::volume); ++c) {
-    EXPECT_EQ(origin.values()[2 * c], id.values()[c]);
+    EXPECT_EQ(parent.values()[2 * c], id.values()[c]);
     EXPECT_GE(id.values()[c], 0);
     EXPECT_LT(id.values()[c], n_before);
     const Vector x = centre(mesh, c);
     double off = 0.0;
     for (std::size_t k = 0; k < 3; ++k) off = std::max(off, std::abs(at.values()[3 * c + k] - x[k]));
-    const bool is_unchanged = origin.values()[2 * c + 1] == 0;
+    const bool is_unchanged = parent.values()[2 * c + 1] == 0;
     n_unchanged += is_unchanged ? 1 : 0;
     n_distinct += off > 1e-14 ? 1 : 0;
     EXPECT_LE(off, is_unchanged ? 1e-14 : 0.5) << c;
@@ -122,7 +122,7 @@ TEST(AdaptTransfer, CellsInheritFromTheOneInWhosePlaceTheyAre) {
 
 TEST(AdaptTransfer, TheSameBitsOnAnyRanksFromAnyDistribution) {
   const SizeFunction size = shock(0.11);
-  const AdaptOptions options{.parent_field = "origin"};
+  const AdaptOptions options{.parent_field = "parent"};
   mpi::Context alone(MPI_COMM_SELF);
   Mesh reference = tet_cube(alone, 9);
   add_fields(reference);
@@ -156,7 +156,7 @@ TEST(AdaptTransfer, SizesInAField) {
     EXPECT_EQ(checksums(run(world(), start)), checksums(reference)) << static_cast<int>(start);
 }
 
-/// The report measures what the mesh is, by lengths that it kept while cells changed.
+/// The report agrees with the mesh, although it uses lengths that it updated while cells changed.
 TEST(AdaptTransfer, TheReportSaysWhatTheMeshIs) {
   Mesh mesh = tet_cube(world(), 10);
   const AdaptReport report = adapt(mesh, shock(0.1));
@@ -172,7 +172,7 @@ mesh::MeshTag tag_of(const std::string& name, mesh::TagType type, bool length_va
   return tag;
 }
 
-/// A mesh with tags on some cells and vertices, of all kinds.
+/// Make a mesh with tags of all kinds, on some cells and vertices.
 Mesh with_tags(mpi::Context& context, Start start) {
   Mesh made = tet_cube(context, 7, start);
   mesh::LocalMesh local = std::move(made).release();
@@ -206,12 +206,12 @@ Mesh with_tags(mpi::Context& context, Start start) {
 
 TEST(AdaptTransfer, TagsGoAlong) {
   Mesh mesh = with_tags(world(), Start::scattered);
-  adapt(mesh, shock(0.1), {.parent_field = "origin"});
+  adapt(mesh, shock(0.1), {.parent_field = "parent"});
   mesh.validate();
-  const auto origin = mesh.field<std::int64_t>("origin", Dim::volume);
+  const auto parent = mesh.field<std::int64_t>("parent", Dim::volume);
   std::int64_t n_some = 0;
   for (std::size_t c = 0; c < mesh.n_owned(Dim::volume); ++c) {
-    const auto id = static_cast<std::int32_t>(origin.values()[2 * c]);
+    const auto id = static_cast<std::int32_t>(parent.values()[2 * c]);
     const auto some = mesh.tags()[0].value(Dim::volume, local_id(c));
     ASSERT_EQ(some.size(), id % 3 == 0 ? 4U : 0U);
     EXPECT_TRUE(some.empty() || std::memcmp(some.data(), &id, 4) == 0);
@@ -238,7 +238,7 @@ TEST(AdaptTransfer, TagsGoAlong) {
   EXPECT_GT(mpi::sum(world(), static_cast<std::int64_t>(seen.size())), 1);
 }
 
-/// Histories that a program keeps: of cells as many entries as an id says, of vertices one.
+/// Histories that a program keeps: as many entries of a cell as its id says, and one of a vertex.
 TEST(AdaptTransfer, PayloadsGoAlong) {
   Mesh mesh = tet_cube(world(), 8, Start::on_rank_0);
   add_fields(mesh);

@@ -39,7 +39,7 @@ void expect_no_break(int n_before, int n_after) {
     return again.checksum();
   };
   const std::uint64_t expected = through.checksum();
-  // By as many ranks as wrote it; by one, which writes it again; and that by all.
+  // Read by as many ranks as wrote it; by one, which writes it again; and the second file by all.
   EXPECT_EQ(go_on(world), expected);
   if (world.is_root()) {
     mpi::Context alone(MPI_COMM_SELF);
@@ -49,7 +49,7 @@ void expect_no_break(int n_before, int n_after) {
   EXPECT_EQ(go_on(world), expected);
 }
 
-// In the middle of the intervals after which levels are chosen anew.
+// The checkpoint lies in the middle of the interval between two regrids.
 TEST(Checkpoint, LeavesNoTrace) {
   expect_no_break<2>(6, 7);
   expect_no_break<3>(1, 3);
@@ -62,7 +62,7 @@ class DamagedCheckpoint : public ::testing::Test {
     const Simulation<2> simulation(barrio::test::world(), air<2>(), options_);
     write_checkpoint(simulation, path_);
   }
-  /// What reading says, after the file's name.
+  /// Return the message of a failed read, after the file's name.
   std::string fault(const std::shared_ptr<const Euler<2>>& euler = air<2>()) {
     mpi::barrier(barrio::test::world());
     try {
@@ -74,7 +74,7 @@ class DamagedCheckpoint : public ::testing::Test {
     }
     return "";
   }
-  /// Write other bytes somewhere, on rank 0.
+  /// Change some bytes of the file, on rank 0.
   template <class Change>
   void change(Change&& change) {
     if (barrio::test::world().is_root()) change(path_);
@@ -85,12 +85,13 @@ class DamagedCheckpoint : public ::testing::Test {
 
 TEST_F(DamagedCheckpoint, OfOtherPhysicsIsRefused) {
   EXPECT_EQ(fault(std::make_shared<const Euler<2>>(EulerOptions{.gamma = 1.6})),
-            ": is of other physics: compressible Euler equations in 2 dimensions, gamma 1.4, 0 species (this run has: "
+            ": was written for another system: compressible Euler equations in 2 dimensions, gamma 1.4, 0 species "
+            "(this run has: "
             "compressible Euler equations in 2 dimensions, gamma 1.6, 0 species)");
 }
 TEST_F(DamagedCheckpoint, OfAnotherGridIsRefused) {
   options_.grid.cell_size[0] *= 2.0;
-  EXPECT_EQ(fault(), ": is of another grid (give the grid that it was written with)");
+  EXPECT_EQ(fault(), ": was written for another grid (give the grid that it was written with)");
 }
 TEST_F(DamagedCheckpoint, WithOtherValuesIsRefused) {
   change([](const std::string& path) {

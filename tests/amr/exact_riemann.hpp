@@ -25,10 +25,10 @@ class ExactRiemann {
     pressure_ = p;
     velocity_ = 0.5 * (left.velocity + right.velocity) + 0.5 * (change(right, p).value - change(left, p).value);
   }
-  /// Between the two outer waves.
+  /// Return the pressure between the two outer waves.
   [[nodiscard]] double pressure() const { return pressure_; }
   [[nodiscard]] double velocity() const { return velocity_; }
-  /// @param ratio  place over time
+  /// Return the state. @param ratio  position over time
   [[nodiscard]] GasState at(double ratio) const {
     if (ratio < velocity_) return beside(left_, ratio, 1.0);
     GasState mirrored = beside({right_.density, -right_.velocity, right_.pressure}, -ratio, -1.0);
@@ -41,7 +41,7 @@ class ExactRiemann {
     double value;
     double slope;
   };
-  /// Velocity that a wave to pressure p gives, and its derivative.
+  /// Return the change of velocity across a wave to pressure p, and its derivative.
   [[nodiscard]] Change change(const GasState& side, double p) const {
     if (p > side.pressure) {
       const double a = 2.0 / ((gamma_ + 1.0) * side.density);
@@ -54,7 +54,7 @@ class ExactRiemann {
     return {2.0 * c / (gamma_ - 1.0) * (power - 1.0),
             std::pow(p / side.pressure, -0.5 * (gamma_ + 1.0) / gamma_) / (side.density * c)};
   }
-  /// Left of the contact. @param sign  of the velocity between the waves, -1 in a mirror
+  /// Return the state left of the contact. @param sign  of the velocity between the waves, -1 if mirrored
   [[nodiscard]] GasState beside(const GasState& side, double ratio, double sign) const {
     const double middle = sign * velocity_;
     const double c = std::sqrt(gamma_ * side.pressure / side.density);

@@ -29,7 +29,7 @@ GridOptions<2> grid_of(int n_levels, int ratio) {
           .block_cells = 8};
 }
 
-/// What blocks of the finer level need under and around them, cell by cell.
+/// Return the blocks that the blocks of the finer level need under and around them, cell by cell.
 Places support_of(const BlockSpace<2>& space, int level, const std::array<std::int64_t, 2>& block, int nesting) {
   Places coarse;
   const std::int64_t n = space.footprint_cells();
@@ -44,7 +44,7 @@ Places support_of(const BlockSpace<2>& space, int level, const std::array<std::i
   return coarse;
 }
 
-/// All blocks of a level, on every rank.
+/// Gather all blocks of a level, on every rank.
 Places all_blocks(const Hierarchy<2>& hierarchy, int level) {
   std::vector<Rank> to;
   std::vector<std::array<std::int64_t, 2>> mine;
@@ -58,13 +58,13 @@ Places all_blocks(const Hierarchy<2>& hierarchy, int level) {
   return {all.items.begin(), all.items.end()};
 }
 
-/// Levels that were wanted, worked out from the definition on sets of all blocks.
+/// Compute the expected levels from the definition, on sets of all blocks.
 std::vector<Places> expected(const BlockSpace<2>& space, int base, std::vector<Places> levels,
                              const std::vector<BlockId<2>>& wanted, int nesting) {
   std::vector<Places> next(levels.begin(), levels.begin() + base + 1);
   next.resize(space.n_levels());
   for (const BlockId<2>& one : wanted) {
-    // With all that it needs, level by level; none of it if the base has not its part.
+    // A block with all that it needs, level by level; nothing if the base lacks its part.
     std::vector<Places> needed(space.n_levels());
     needed[one.level].insert(one.at);
     for (int level = one.level; level > base; --level)
@@ -101,7 +101,7 @@ void expect_what_is_wanted(Partition partition) {
           std::ranges::fill(values.values(level, b), value_of(level, hierarchy.blocks(level)[b].at));
       }
       const int base = std::uniform_int_distribution<int>(0, space.n_levels() - 2)(random);
-      // The same wishes on all ranks; each is uttered by the rank that has the block of the coarser level.
+      // All ranks make the same requests; the rank that owns the block of the coarser level states each.
       std::vector<BlockId<2>> wanted;
       for (int level = base + 1; level < space.n_levels(); ++level) {
         for (const auto& coarse : levels[level - 1]) {
@@ -141,8 +141,8 @@ void expect_what_is_wanted(Partition partition) {
 TEST(Hierarchy, HasWhatWasWantedAndWhatThatNeeds) { expect_what_is_wanted(Partition::composite); }
 TEST(Hierarchy, HasWhatWasWantedWhereLevelsLieApart) { expect_what_is_wanted(Partition::by_level); }
 
-/// Random levels whose blocks weigh differently. Known weights go with their blocks, and each piece of a curve weighs
-/// as much as any other, but for half of the heaviest block.
+/// Check random levels of blocks of different weights. Weights move with their blocks, and all pieces of a curve have
+/// equal weights to within half of the heaviest block.
 void expect_equal_weights(Partition partition) {
   Hierarchy<2> hierarchy(barrio::test::world(), grid_of(3, 2), {.partition = partition});
   const auto weight_of = [](int level, const std::array<std::int64_t, 2>& at) {
@@ -161,7 +161,7 @@ void expect_equal_weights(Partition partition) {
     }
     const BlockMotion motion = hierarchy.change(0, wanted, Hierarchy<2>::Sharing::anew, weights);
     hierarchy.validate();
-    // Of each level, or of all together.
+    // Per level, or of all levels together.
     std::vector<std::int64_t> mine(3);
     std::vector<std::int64_t> heaviest(3);
     for (int level = 0; level < 3; ++level) {
@@ -222,9 +222,9 @@ TEST(Hierarchy, RefusesBlocksThatCannotBe) {
   blocks.back() = {.at = {0, 0}, .level = 3};
   EXPECT_EQ(message_of(blocks), "block 0, 0 of level 3: lies outside the domain");
   blocks.back() = blocks.front();
-  EXPECT_EQ(message_of(blocks), "block 0, 0 of level 0: is there twice");
+  EXPECT_EQ(message_of(blocks), "block 0, 0 of level 0: is given twice");
   blocks.back() = {.at = {4, 4}, .level = 2};
-  EXPECT_EQ(message_of(blocks), "block 4, 4 of level 2: needs block 1, 1 of level 1 around it, which is not there");
+  EXPECT_EQ(message_of(blocks), "block 4, 4 of level 2: needs block 1, 1 of level 1 around it, which is missing");
   blocks.assign(all.begin() + 1, all.end());
   EXPECT_EQ(message_of(blocks), "the coarsest level: does not cover the domain");
 }
@@ -251,13 +251,12 @@ TEST(Hierarchy, RefusesGridsThatCannotBe) {
     return std::string();
   };
   GridOptions<2> grid = grid_of(2, 3);
-  EXPECT_EQ(code_of(grid), "ratio 3: is not 2 or 4");
+  EXPECT_EQ(code_of(grid), "ratio 3: must be 2 or 4");
   grid = grid_of(2, 2);
   grid.n_cells[1] = 30;
-  EXPECT_EQ(code_of(grid), "30 cells along axis 1: are no blocks of 8 cells");
+  EXPECT_EQ(code_of(grid), "30 cells along axis 1: must be a positive multiple of the 8 cells of a block");
   grid = grid_of(40, 2);
-  EXPECT_EQ(code_of(grid),
-            "40 levels of ratio 2: could have 2^42 blocks along an axis, and at most 2^31 can be told apart");
+  EXPECT_EQ(code_of(grid), "40 levels of ratio 2: could have 2^42 blocks along an axis, but must have at most 2^31");
 }
 
 }  // namespace

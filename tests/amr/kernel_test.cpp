@@ -34,7 +34,7 @@ std::uint64_t bits_of(OneBox<D>& box) {
   return hash.value();
 }
 
-/// Fluxes through the ends of a box, as the kernel gives them.
+/// Fluxes through the ends of a box, as returned by the kernel.
 template <std::size_t D>
 struct Boundary {
   std::array<std::array<std::vector<double>, 2>, 3> fluxes;
@@ -61,7 +61,7 @@ State random_state(std::mt19937_64& random, std::ptrdiff_t n_species) {
   return state;
 }
 
-/// Gas of one pressure, as across contacts.
+/// Make a gas of uniform pressure, as across contacts.
 template <std::size_t D>
 State random_contact(std::mt19937_64& random, std::ptrdiff_t n_species) {
   State state = random_state<D>(random, n_species);
@@ -117,20 +117,20 @@ TEST(EulerKernels, AllInstructionSetsGiveTheSameBits) {
   }
 }
 
-/// What goes in and out through the ends is what the cells gain.
+/// The net flux through the ends equals the change in the cells.
 TEST(EulerKernels, FluxesThroughTheEndsAccountForAllChange) {
   std::mt19937_64 random(barrio::test::seed());
   OneBox<3> box({7, 5, 6}, {1.0, 2.0, 1.5}, 2);
   box.ends = {End::same, End::periodic, End::same};
   box.fill([&](const auto&) { return random_state<3>(random, 2); });
   const double dt = box.time_step(best(), 0.3);
-  // Only the second stage gives its fluxes: with half the weight, on what the first one made.
+  // Only the second stage returns its fluxes: with half the weight, from the state after the first stage.
   OneBox<3> first = box;
   Boundary<3> at_first(first);
   OneBox<3> copy = box;
   Boundary<3> second(box);
   box.step(best(), dt, second.pointers());
-  // A step whose second stage sees the state at the begin gives the fluxes of the first stage.
+  // A step whose second stage sees the initial state returns the fluxes of the first stage.
   copy.step(best(), 0.0, at_first.pointers());
   for (std::ptrdiff_t v = 0; v < box.n_variables(); ++v) {
     double gained = 0.0;
@@ -156,7 +156,7 @@ TEST(EulerKernels, AUniformStreamStaysAsItIs) {
   EXPECT_EQ(bits_of(box), before);
 }
 
-/// A gas that begins with one state on the left and another on the right.
+/// A shock tube: one initial state on the left, another on the right.
 struct Tube {
   double error;
   std::vector<double> density;
@@ -166,7 +166,7 @@ struct Tube {
 constexpr test::GasState sod_left{1.0, 0.0, 1.0};
 constexpr test::GasState sod_right{0.125, 0.0, 0.1};
 
-/// Sod's tube along an axis of a 3-D box. The error is the root of the sum of squares of the variables' L1 errors.
+/// Run Sod's tube along an axis of a 3-D box. The error is the root of the sum of squares of the variables' L1 errors.
 Tube run_tube(std::ptrdiff_t n, std::size_t axis, InstructionSet set) {
   Cells3 cells{1, 1, 1};
   cells[axis] = n;
@@ -214,7 +214,7 @@ TEST(EulerKernels, SodsTubeConvergesAndIsTheSameAlongEachAxis) {
   }
 }
 
-/// What is mirrored stays a mirror image to the last bit.
+/// A mirror image remains one to the last bit.
 TEST(EulerKernels, AMirrorShowsTheSameBits) {
   constexpr std::ptrdiff_t n = 24;
   for (int trial = 0; trial < 8 * static_cast<int>(instruction_sets().size()); ++trial) {
@@ -246,7 +246,7 @@ TEST(EulerKernels, AMirrorShowsTheSameBits) {
   }
 }
 
-/// A disc of dense gas that is carried through a periodic box, once along the diagonal: how many cells are neither.
+/// Advect a disc of dense gas once along the diagonal of a periodic box, and count the cells of mixed density.
 std::ptrdiff_t smeared_cells(bool sharpens) {
   constexpr std::ptrdiff_t n = 40;
   OneBox<2> box({n, n}, {1.0, 1.0}, 1);
@@ -268,14 +268,15 @@ std::ptrdiff_t smeared_cells(bool sharpens) {
 }
 
 TEST(EulerKernels, ContactsAreKeptSharpIfTheyAreToBe) {
-  // Around the disc there are 63 cells.
+  // The circumference of the disc is 63 cells long.
   const std::ptrdiff_t with = smeared_cells(true);
   const std::ptrdiff_t without = smeared_cells(false);
   EXPECT_LT(with, 140);
   EXPECT_GT(without, 2 * with);
 }
 
-/// L1 error of a small wave after one period. @param speed  over that of sound: 1 sound, 0 entropy carried by the gas
+/// Return the L1 error of a small wave after one period.
+/// @param speed  relative to sound: 1 is a sound wave, 0 an entropy wave carried by the gas
 double wave_error(std::ptrdiff_t n, double speed) {
   constexpr double amplitude = 1e-6;
   OneBox<3> box({n, 1, 1}, {1.0, 1.0, 1.0});
@@ -304,7 +305,7 @@ TEST(EulerKernels, SmallWavesConverge) {
   }
 }
 
-/// L1 error of the density of an isentropic vortex that the gas carries once through a periodic square.
+/// Return the L1 error of the density of an isentropic vortex that the gas carries once through a periodic square.
 /// Source: Yee, Sandham, Djomehri 1999.
 double vortex_error(std::ptrdiff_t n) {
   constexpr double length = 10.0;

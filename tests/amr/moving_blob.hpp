@@ -9,7 +9,7 @@
 
 namespace barrio::amr::test {
 
-/// Options of a box of the unit cube with conserved initial values from primitive ones.
+/// Make options of a unit box. Primitive initial values are converted to conserved ones.
 template <std::size_t D, class Primitive>
 SimulationOptions<D> options_of(const std::shared_ptr<const Euler<D>>& euler, std::int64_t n, int n_levels,
                                 Primitive primitive) {
@@ -27,7 +27,7 @@ SimulationOptions<D> options_of(const std::shared_ptr<const Euler<D>>& euler, st
   return options;
 }
 
-/// Tag where the density changes from a cell to the next.
+/// Tag cells where the density changes from a cell to the next.
 template <std::size_t D>
 auto tag_jumps(double most) {
   return [most](const CellsToTag<D>& block) {
@@ -44,7 +44,7 @@ auto tag_jumps(double most) {
   };
 }
 
-/// A blob of other density that moves through the box.
+/// Make options of a blob of other density that moves through the box.
 template <std::size_t D>
 std::vector<double> blob(const std::array<double, D>& x) {
   double square = 0.0;

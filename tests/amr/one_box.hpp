@@ -9,13 +9,13 @@
 
 namespace barrio::amr::test {
 
-/// What the ends of a box continue with.
+/// Boundary condition at the ends of a box.
 enum class End { periodic, same };
 
-/// Primitive variables at a place: density, velocity along D axes, pressure, parts of species.
+/// Primitive variables at a point: density, velocity along D axes, pressure, mass fractions of species.
 using State = std::vector<double>;
 
-/// A box of cells of the unit cube, or a part of it, that is advanced by the kernels of one instruction set.
+/// A box of cells, the unit cube or a part of it, which the kernels of one instruction set advance.
 template <std::size_t D>
 class OneBox {
  public:
@@ -44,7 +44,7 @@ class OneBox {
   }
   [[nodiscard]] std::ptrdiff_t n_variables() const { return static_cast<std::ptrdiff_t>(D) + 2 + n_species; }
 
-  /// @param state  at the centre of a cell
+  /// Set all cells. @param state  at the centre of a cell
   void fill(const std::function<State(const std::array<double, D>&)>& state) {
     for_each_cell([&](std::ptrdiff_t i, std::ptrdiff_t j, std::ptrdiff_t k) {
       std::array<double, D> x{};
@@ -67,7 +67,7 @@ class OneBox {
       for (std::ptrdiff_t j = 0; j < n[1]; ++j)
         for (std::ptrdiff_t i = 0; i < n[0]; ++i) visit(i, j, k);
   }
-  /// Conserved variable of a cell.
+  /// Return a conserved variable of a cell.
   [[nodiscard]] double& value(std::ptrdiff_t variable, std::ptrdiff_t i, std::ptrdiff_t j = 0, std::ptrdiff_t k = 0) {
     return state_[first() + variable * variable_ + k * plane_ + j * row_ + i];
   }
@@ -87,8 +87,8 @@ class OneBox {
     stage.cells = array(state_);
     return cfl / (D == 2 ? kernels.fastest_2d : kernels.fastest_3d)(stage);
   }
-  /// One step of Heun's method. @param boundary  where the fluxes through both ends of each axis go, of the second
-  /// stage
+  /// Make one step of Heun's method. @param boundary  receives the fluxes of the second stage through both ends of
+  /// each axis
   void step(const detail::EulerKernels& kernels, double dt,
             const std::array<std::array<double*, 2>, 3>& boundary = {}) {
     detail::EulerStage stage = make_stage(dt);
@@ -108,7 +108,7 @@ class OneBox {
       for (std::size_t end = 0; end < 2; ++end) stage.planes[k][end] = boundary[k][end];
     run(kernels, stage);
   }
-  /// Steps until a time. @return how many
+  /// Make steps until a time. @return their number
   int run_until(const detail::EulerKernels& kernels, double end, double cfl) {
     int n_steps = 0;
     for (double time = 0.0; time < end; ++n_steps) {
@@ -139,7 +139,7 @@ class OneBox {
     stage.flattens = flattens;
     stage.sharpens = sharpens;
     stage.is_hlle = is_hlle;
-    // three planes, for which there is room in a box with its ghosts
+    // three planes: a box with its ghosts has enough room for them
     stage.primitive = {primitive_.data() + ghosts + ghosts * row_, row_, plane_ + detail::kernel_padding, variable_};
     stage.fluxes = fluxes_.data();
     stage.flux_row = flux_row_;
@@ -151,7 +151,7 @@ class OneBox {
   void continue_ends(std::vector<double>& numbers) const {
     for (std::ptrdiff_t v = 0; v < n_variables(); ++v) {
       double* const cells = numbers.data() + first() + v * variable_;
-      // Axis after axis, so that corners are right too.
+      // One axis after the other also makes corners right.
       const std::array<std::ptrdiff_t, 3> strides{1, row_, plane_};
       for (std::size_t axis = 0; axis < D; ++axis) {
         std::array<std::ptrdiff_t, 3> low{0, 0, 0};

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::array<double, 2> speeds{0.7, -0.4};
 
-/// A value that is carried along, by upwind fluxes of first order.
+/// Make the kernel of an advected value, with upwind fluxes of first order.
 PatchKernel<2> carried() {
   PatchKernel<2> kernel;
   kernel.description = "carried";
@@ -69,7 +69,7 @@ TEST(PatchKernel, IsAnUpwindStepOfHeun) {
   options.time_step = 0.01;
   Simulation<2> simulation(barrio::test::world(), make_system<2>(carried()), options);
   simulation.step();
-  // The same on one array.
+  // The same computation on one array.
   constexpr int n = 32;
   using Grid = std::array<std::array<double, n>, n>;
   Grid u;

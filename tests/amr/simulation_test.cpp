@@ -48,7 +48,8 @@ TEST(Simulation, OfOneLevelIsTheKernelOnOneBox) {
   }
 }
 
-/// Checksums at the begin and after each step of one rank, by the scalar kernel and another strategy. Collective.
+/// Return the checksums of one rank at the start and after each step, by the scalar kernel and another strategy.
+/// Collective.
 template <std::size_t D>
 std::vector<std::uint64_t> checksums_of_one_rank(SimulationOptions<D> options, int n_steps) {
   std::vector<std::uint64_t> checksums;
@@ -71,7 +72,7 @@ template <std::size_t D>
 void expect_one_result(const SimulationOptions<D>& options, int n_steps) {
   const std::vector<std::uint64_t> expected = checksums_of_one_rank(options, n_steps);
   Simulation<D> together(barrio::test::world(), std::make_shared<const Euler<D>>(), options);
-  EXPECT_EQ(together.checksum(), expected[0]) << "at the begin";
+  EXPECT_EQ(together.checksum(), expected[0]) << "at the start";
   for (int step = 0; step < n_steps; ++step) {
     together.step();
     together.hierarchy().validate();
@@ -151,13 +152,13 @@ TEST(Simulation, LeavesAUniformStreamAlone) {
           ASSERT_NEAR(simulation.state().values(level, b)[v * 64 + n], u[v], 1e-14) << "level " << level;
 }
 
-/// Density on a grid of the finest level's cells, on every rank.
+/// Gather the density on a grid of the finest level's cells, on every rank.
 std::vector<double> finest_density(const Simulation<2>& simulation) {
   const auto& space = simulation.hierarchy().space();
   const int finest = simulation.hierarchy().n_levels() - 1;
   const auto all = space.domain(finest);
   std::vector<double> density(all.size(), 0.0);
-  // Finer levels last: what they cover is theirs.
+  // Finer levels last: they overwrite the cells that they cover.
   for (int level = 0; level <= finest; ++level) {
     std::vector<double> of_level(all.size(), 0.0);
     std::vector<double> is_there(all.size(), 0.0);
@@ -212,7 +213,7 @@ TEST(Simulation, IsAsAUniformFineGrid) {
   EXPECT_LT(adapted.hierarchy().n_global(2), fine.hierarchy().n_global(0)) << "all of it is refined";
 }
 
-/// L1 distance of the density of the coarsest level from a function.
+/// Return the L1 distance of the density on the coarsest level from a function.
 template <class Exact>
 double density_error(const Simulation<2>& simulation, Exact exact) {
   double error = 0.0;
@@ -286,7 +287,7 @@ TEST(Simulation, NamesACellWhoseStateCannotBe) {
   starts(text_of([](std::span<double> u) { u[0] = -1.0; }, 0), "cell 28, 3 of level 0, step 0: density is -1");
   starts(text_of([](std::span<double> u) { u[3] = -1.0; }, 0), "cell 28, 3 of level 0, step 0: pressure is -0.");
   starts(text_of([](std::span<double> u) { u[0] = std::nan(""); }, 0), "cell 28, 3 of level 0, step 0: density is ");
-  // A cold bullet leaves a vacuum behind it, where the run ends, and says so.
+  // A cold bullet leaves a vacuum behind it, which ends the run with a message.
   const auto bullet = [](std::span<double> u) {
     u[1] = 1000.0 * u[0];
     u[2] = 0.0;
@@ -307,12 +308,12 @@ TEST(Simulation, RefusesOptionsThatCannotBe) {
     }
     return std::string();
   };
-  EXPECT_EQ(text_of([](auto& options) { options.cfl = 1.5; }), "CFL number 1.5: is not above 0 and at most 1");
-  EXPECT_EQ(text_of([](auto& options) { options.initial = nullptr; }), "simulation: has no initial values");
+  EXPECT_EQ(text_of([](auto& options) { options.cfl = 1.5; }), "CFL number 1.5: must be above 0 and at most 1");
+  EXPECT_EQ(text_of([](auto& options) { options.initial = nullptr; }), "simulation: must have initial values");
   EXPECT_EQ(text_of([](auto& options) { options.buffer_cells = 9; }),
-            "a buffer of 9 cells: is not between 0 and 4, a block of the finer level");
+            "a buffer of 9 cells: must be from 0 to 4, a block of the finer level");
   EXPECT_EQ(text_of([](auto& options) { options.grid.block_cells = 12; }),
-            "blocks of 12 cells: are not a multiple of 8");
+            "blocks of 12 cells: must be a positive multiple of 8");
 }
 
 TEST(Simulation, RefusesAStepThatPassesMoreThanACell) {

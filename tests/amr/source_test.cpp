@@ -1,4 +1,4 @@
-// What changes besides what flows: in each cell, at its place and time, on all levels.
+// Source terms: in each cell, at its position and time, on all levels.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -30,7 +30,7 @@ SimulationOptions<2> falling_gas(const std::shared_ptr<const Euler<2>>& euler, i
   return options;
 }
 
-/// A gas that falls is the same gas, faster: what flows within it does not know of the fall.
+/// A falling gas is the same gas, only faster: the fall does not affect the flow within it.
 TEST(Source, GasFallsFreely) {
   const auto euler = std::make_shared<const Euler<2>>();
   for (const int n_levels : {1, 3}) {
@@ -39,7 +39,7 @@ TEST(Source, GasFallsFreely) {
     for (int step = 0; step < 20; ++step) simulation.step();
     ASSERT_GT(simulation.hierarchy().n_global(n_levels - 1), 0);
     const std::vector<double> after = simulation.totals();
-    // Beside finer blocks a cell falls in a step by what it weighs before it gets what has left them.
+    // Next to finer blocks, gravity acts on a cell's mass before refluxing corrects that mass.
     const double tolerance = n_levels == 1 ? 1e-13 : 1e-9;
     const double time = simulation.time();
     EXPECT_NEAR(after[0], before[0], 1e-13);
@@ -68,7 +68,7 @@ TEST(Source, GivesTheSameBitsWhateverBlocksWeigh) {
   EXPECT_EQ(checksum_of(Partition::by_level, true), expected);
 }
 
-/// Nothing flows, and what is added grows with time and place: Heun's method has it exactly.
+/// Without flow, and with a source linear in time and in position, Heun's method is exact.
 TEST(Source, DependsOnPlaceAndTime) {
   PatchKernel<3> still;
   still.description = "still";

@@ -1,4 +1,4 @@
-"""amr: what VTK reads of a simulation has the mass that it has, at each of its times, and levels."""
+"""amr: a simulation that VTK reads has the right mass at each time, and the right levels."""
 
 import os
 import sys
@@ -23,7 +23,7 @@ HIDDEN = 8  # vtkDataSetAttributes::REFINEDCELL
 @unittest.skipIf(np is None, "needs vtk")
 class SimulationFile(Case):
     def visible(self, data):
-        """Volume and arrays of the cells of each box that no finer ones cover."""
+        """Yield the volume and arrays of the cells of each box that no finer ones cover."""
         for level in range(data.GetNumberOfLevels()):
             for b in range(data.GetNumberOfBlocks(level)):
                 image = data.GetDataSetAsImageData(level, b)

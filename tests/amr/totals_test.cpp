@@ -1,4 +1,4 @@
-// Sums over cells: exact, of the finest cells, the same however they are shared out.
+// Sums over the finest cells: exact, and the same for every distribution.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +21,8 @@ double sum_of(std::span<const double> mine) {
 }
 
 TEST(ExactSum, DependsNeitherOnOrderNorOnRanks) {
-  // All sizes of numbers, so that plain sums would depend on both; the same on all ranks, each of which has a part.
+  // Numbers of all magnitudes, so that plain sums would depend on order and distribution. All ranks generate the same
+  // numbers, and each has a part.
   std::mt19937_64 random(20261127);
   std::vector<double> all;
   for (int i = 0; i < 2000; ++i)
@@ -36,7 +37,7 @@ TEST(ExactSum, DependsNeitherOnOrderNorOnRanks) {
   const double first = sum_of(share());
   std::ranges::shuffle(all, random);
   EXPECT_EQ(sum_of(share()), first);
-  // What is taken away again leaves nothing, and a rest that plain sums lose.
+  // Numbers and their negatives cancel exactly, and a remainder stays that plain sums lose.
   const std::size_t n = all.size();
   for (std::size_t i = 0; i < n; ++i) all.push_back(-all[i]);
   std::ranges::shuffle(all, random);
@@ -55,7 +56,7 @@ TEST(ExactSum, IsRoundedOnce) {
   EXPECT_EQ(of({tiny, tiny}), 2.0 * tiny);
   EXPECT_EQ(of({huge, -tiny, -huge}), -tiny);
   EXPECT_EQ(of({huge, huge, -huge}), huge);
-  // Half of the last place: to even, but not where anything lies below.
+  // Half a unit in the last place rounds to even, unless any lower bit is set.
   EXPECT_EQ(of({1.0, 0x1p-53}), 1.0);
   EXPECT_EQ(of({1.0, 0x1p-53, tiny}), 1.0 + 0x1p-52);
   EXPECT_EQ(of({-1.0, -0x1p-53, -tiny}), -1.0 - 0x1p-52);
@@ -73,16 +74,16 @@ TEST(Integrals, AreOfTheFinestCells) {
       simulation.integrals(3, [&](const auto& x, std::span<const double> u, std::span<double> out) {
         out[0] = 1.0;
         out[1] = u[0];
-        // Wavy on the scale of the finest cells: the integral shows which cells it was of.
+        // A wave on the scale of the finest cells: the integral shows which cells were summed.
         out[2] = std::fmod(x[0] / space.cell_size(2)[0], 2.0) < 1.0 ? u[0] : 0.0;
       });
   EXPECT_EQ(integrals[0], 1.0);
   EXPECT_NEAR(integrals[1], simulation.totals()[0], 1e-14);
-  // By another way: each level, less what finer blocks cover, by their places.
+  // An independent sum: each level without the cells that finer blocks cover.
   double wavy = 0.0;
   for (int level = 0; level < 3; ++level) {
     const double volume = space.cell_size(level)[0] * space.cell_size(level)[1];
-    std::vector<std::int64_t> finer;  // places of all finer blocks, on all ranks
+    std::vector<std::int64_t> finer;  // positions of all finer blocks, on all ranks
     if (level < 2)
       for (const auto& block : simulation.hierarchy().blocks(level + 1))
         finer.push_back(space.blocks(level + 1).place(block.at));
@@ -114,7 +115,7 @@ TEST(Simulation, EndsAStepAtATime) {
   Simulation<2> simulation(barrio::test::world(), euler, test::moving_blob(euler));
   simulation.step();
   const double dt = simulation.time();
-  // Not a whole number of steps: the last two share what is left.
+  // Not a whole number of steps: the last two share the remainder.
   const double end = simulation.time() + 2.2 * dt;
   int n_steps = 0;
   double before = simulation.time();
@@ -140,7 +141,7 @@ TEST(Simulation, RefusesMoreCellsThanAllowed) {
     FAIL() << "was not refused";
   } catch (const AgreedError& error) {
     EXPECT_EQ(error.code(), ErrorCode::failed);
-    EXPECT_NE(error.cause().find("more than the 1 088 that it may have"), std::string::npos) << error.what();
+    EXPECT_NE(error.cause().find("more than the 1 088 that are allowed"), std::string::npos) << error.what();
   }
 }
 

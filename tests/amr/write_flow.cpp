@@ -1,4 +1,4 @@
-// Writes a few states of a flow with three levels, for test_simulation_file.py, and prints its totals at each:
+// Write a few states of a flow with three levels, for test_simulation_file.py, and print the totals of each:
 //
 //   write_flow FILE DIMENSION
 #include <cstdio>

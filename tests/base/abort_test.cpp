@@ -10,8 +10,8 @@
 namespace barrio {
 namespace {
 
-// The statements of death tests run in a forked copy of this process, which must not end the real MPI job:
-// each takes away the hook that the test main installed.
+// The statements of death tests run in a forked copy of this process, which must not end the real MPI job: each
+// removes the hook that the test main installed.
 template <class Act>
 [[noreturn]] void without_hook(Act&& act) {
   set_abort_hook({});

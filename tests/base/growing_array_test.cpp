@@ -23,7 +23,7 @@ TEST(GrowingArray, KeepsItemsWhileItGrowsAndShrinks) {
   GrowingArray<std::int64_t> items;
   EXPECT_TRUE(items.empty());
   EXPECT_EQ(items.memory_bytes(), 0U);
-  for (const std::size_t n : {1U, 100U, 131071U, 131072U, 131073U, 2000000U}) {  // a mebibyte lies in between
+  for (const std::size_t n : {1U, 100U, 131071U, 131072U, 131073U, 2000000U}) {  // below and above a mebibyte
     fill(items, n);
     EXPECT_TRUE(is_filled(items, n)) << n;
     EXPECT_LE(items.memory_bytes(), 9 * n + 1100);

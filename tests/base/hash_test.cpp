@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint64_t gamma = 0x9e3779b97f4a7c15U;
 
 TEST(Mix64, GivesTheReferenceNumbersOfSplitMix64) {
-  // Seed 0: as printed by the reference C code (Vigna 2015) and used to seed xoshiro in many test suites.
+  // Seed 0: output of the reference C code (Vigna 2015), which many test suites use to seed xoshiro.
   static constexpr std::array<std::uint64_t, 5> of_zero{0xe220a8397b1dcdafU, 0x6e789e6aa1b965f4U, 0x06c45d188009454fU,
                                                         0xf88bb8a8724c81ecU, 0x1b39896a51a8749bU};
   // Seed 1234567: the known answers of the Rosetta Code task "Pseudo-random numbers/Splitmix64".

@@ -20,7 +20,7 @@ std::string file_with(const std::string& text) {
   return path;
 }
 
-/// What the read complains about; a read that succeeds fails the test.
+/// Return the message of a failing read; a read that succeeds fails the test.
 template <class Read>
 Error refusal(Read&& read) {
   const Status status = capture(read);

@@ -57,7 +57,7 @@ TEST(Log, TakesItsLevelFromTheEnvironment) {
   EXPECT_EQ(said("debug"), "barrio: d\n" + infos);
   EXPECT_EQ(said(nullptr), infos) << "unset is info";
   EXPECT_EQ(said("lound"),
-            "barrio: notice: BARRIO_LOG=lound is none of debug, info, warning, error, off; info is taken\n" + infos);
+            "barrio: notice: BARRIO_LOG=lound: must be one of debug, info, warning, error, off; using info\n" + infos);
 }
 
 TEST(Log, NamesTheRankAboveZeroAndKeepsItsInfoToItself) {

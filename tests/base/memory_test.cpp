@@ -27,7 +27,7 @@ TEST(ResidentBytes, SeesMemoryThatIsTouched) {
   const std::uint64_t before = resident_bytes();
   if (before == 0) GTEST_SKIP() << "this system has no /proc";
   constexpr std::size_t size = std::size_t{64} << 20U;
-  // Mapped here, for malloc may keep what is given back, as the address sanitizer does.
+  // Mapped directly: malloc may keep freed memory, as the address sanitizer does.
   void* const block = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(block, MAP_FAILED);
   std::memset(block, 1, size);

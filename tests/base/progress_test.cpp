@@ -26,7 +26,7 @@ TEST(Progress, RendersABarOfFixedWidth) {
   EXPECT_EQ(Progress::render("load", 10, 10, 3.0), "load [==============================] 100 %");
 }
 
-/// What a bar has drawn while work went on, without what erases it.
+/// Return the text that a bar drew during the work, without the erasing.
 template <class Work>
 std::vector<std::string> frames_of(const char* wish, bool speaks, const Work& work) {
   ::setenv("BARRIO_PROGRESS", wish, 1);
@@ -68,7 +68,7 @@ TEST(Progress, FollowsTheRegionsOfATrace) {
   EXPECT_EQ(trace.current(), nullptr);
   ASSERT_GE(frames.size(), 4U);
   EXPECT_TRUE(frames.front().starts_with("work [                              ]   0 %  read, ")) << frames.front();
-  // A region of no step leaves the bar where it was; one may be too short to be seen.
+  // A region without steps does not move the bar; a short one may never be drawn.
   EXPECT_EQ(std::ranges::count_if(frames, [](const auto& f) { return f.find("cut.pieces, ") != f.npos; }) > 0, true);
   EXPECT_EQ(std::ranges::count_if(frames, [](const auto& f) { return f.find("a line of text\n") != f.npos; }), 1);
   EXPECT_EQ(frames.back().find('['), std::string::npos) << "the bar is erased: " << frames.back();
@@ -111,7 +111,7 @@ TEST(Progress, StaysInItsWidthWhereTheCountIsWrong) {
   EXPECT_EQ(Progress::render("x", -5, 10, 1.0), Progress::render("x", 0, 10, 1.0));
 }
 
-/// Make stderr the terminal side of a pseudo terminal; what was drawn is read from the other side.
+/// Make stderr the terminal side of a pseudo terminal. The other side reads the output.
 class TerminalAsStderr {
  public:
   TerminalAsStderr() : saved_(::dup(STDERR_FILENO)), master_(::posix_openpt(O_RDWR | O_NOCTTY)) {

@@ -69,7 +69,7 @@ TEST(TemporaryFile, ReplacesWhatAKilledJobHasLeft) {
   EXPECT_TRUE(fs::exists(path.string() + ".part"));
   ::kill(child, SIGKILL);
   ::waitpid(child, nullptr, 0);
-  std::ofstream left(path.string() + ".part");  // of a process of that job that lives a little longer
+  std::ofstream left(path.string() + ".part");  // of a process of that job that ends a little later
   EXPECT_TRUE(fs::exists(path.string() + ".part"));
   TemporaryFile mine(path.string());
   put(mine, "mine");

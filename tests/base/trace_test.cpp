@@ -10,7 +10,7 @@ namespace {
 constexpr RegionName outer{"test.outer"};
 constexpr RegionName inner{"test.inner"};
 
-// A clock that stands still until it is moved, and counts who looks at it.
+// A clock that advances only by hand, and counts its readings.
 double clock_seconds = 0.0;
 int clock_reads = 0;
 double fake_clock() {

@@ -15,7 +15,7 @@
 #include "barrio/base/json.hpp"
 #include "tests/support/mpi_test.hpp"
 
-// A directory without rights does not stop root, so these faults are ones that stop anybody.
+// A directory without permissions does not stop root, so these tests use faults that stop every user.
 namespace barrio {
 namespace {
 
@@ -41,7 +41,7 @@ class WriteFile : public testing::Test {
   fs::path folder_;
 };
 
-/// No file of this process may grow above a limit, as on a full disk.
+/// A limit on the size of this process's files, as on a full disk.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t limit_bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
@@ -81,7 +81,7 @@ TEST_F(WriteFile, SaysThatTheFolderIsMissing) {
   EXPECT_EQ(status->code(), ErrorCode::failed);
   EXPECT_EQ(status->what(), path.string() +
                                 ": cannot be written: No such file or directory "
-                                "(choose another place, or make room and rights for it)");
+                                "(choose another path, or free space and check permissions)");
   EXPECT_FALSE(fs::exists(folder_ / "absent"));
 }
 
@@ -114,7 +114,7 @@ TEST_F(WriteFile, AWriteThatFailsHalfWayLeavesTheOldFile) {
 
 TEST_F(WriteFile, AFullDeviceIsReportedAndStaysADevice) {
   if (!fs::is_character_file("/dev/full")) GTEST_SKIP() << "this system has no /dev/full";
-  // A device of our own where we may make one: if the code under test is wrong, the system's is not lost.
+  // Our own device, where permitted: wrong code under test must not delete the system's.
   const fs::path device = folder_ / "full";
   struct stat full{};
   ASSERT_EQ(::stat("/dev/full", &full), 0);

@@ -11,7 +11,7 @@ namespace {
 
 using test::world;
 
-/// 10 x 10 x 10 hexes in two halves, or 6 x 6 x 6 x 6 tets.
+/// Make options for 10 x 10 x 10 hexes in two halves, or 6 x 6 x 6 x 6 tets.
 MeshOptions small(bool is_unordered = false) {
   MeshOptions options;
   options.millions = 0.001;
@@ -45,7 +45,7 @@ TEST(MeshPeers, MakeTheMeshThatBarrioMakes) {
     const std::int64_t n = name == "tets" ? 6 : 10;
     EXPECT_EQ(figures.file.n_cells, n * n * n * (name == "tets" ? 6 : 1));
     EXPECT_EQ(figures.n_shared_vertices, n_cut * (n + 1) * (n + 1));
-    // All six tets of a hex of Kuhn have a vertex on each of its sides.
+    // In Kuhn's division, all six tets of a hex have a vertex on each of its sides.
     EXPECT_EQ(figures.n_ghosts, n_cut * 2 * n * n * (name == "tets" ? 6 : 1));
     ASSERT_EQ(figures.peers.size(), small().peers.size());
     for (const PeerFigures& peer : figures.peers) {

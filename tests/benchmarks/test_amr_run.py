@@ -1,4 +1,4 @@
-"""benchmarks/amr/run.py without peers: it runs, finds the same state on one rank and two, and judges."""
+"""benchmarks/amr/run.py without peers: it runs, finds the same state on one rank and two, and checks the goals."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The tables and pictures of benchmarks/exchange/figures, from documents made by hand. Needs matplotlib."""
+"""Tables and pictures of benchmarks/exchange/figures, from hand-written documents. Needs matplotlib."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 FIGURES = Path(__file__).resolve().parents[2] / "benchmarks" / "exchange" / "figures"
-ONE_MESSAGE = "barrio, one message a packet"
+ONE_MESSAGE = "barrio, one message per packet"
 sys.path[:0] = [str(FIGURES), str(FIGURES.parents[1])]
 
 import tables  # noqa: E402
@@ -20,7 +20,7 @@ from literature import PAPER  # noqa: E402
 
 
 def document(ranks: int, cases: dict[int, dict[str, float | None]]) -> dict[str, Any]:
-    """A document of the benchmark with these seconds of these contenders."""
+    """Make a document of the benchmark with these seconds of these contenders."""
     return {
         "ranks": ranks,
         "mpi": "Open MPI v4.1.4, more",
@@ -110,7 +110,7 @@ class Figures(unittest.TestCase):
         self.assertAlmostEqual(derived["figure10", "Cray XE6"], 1.0, delta=0.1)
         self.assertAlmostEqual(
             65 * 2.1 / 102, 1.33, delta=0.02
-        )  # the one that the text gives, by the same way
+        )  # the value in the text, derived in the same way
 
     def test_a_document_that_is_missing_is_named(self) -> None:
         done = subprocess.run(

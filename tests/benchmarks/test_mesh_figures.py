@@ -1,4 +1,4 @@
-"""The tables and pictures of benchmarks/mesh/figures, measured small and from a document made by hand. Needs matplotlib."""
+"""Tables and pictures of benchmarks/mesh/figures, from a small run and a hand-written document. Needs matplotlib."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class Figures(unittest.TestCase):
             self.assertGreater((self.folder / f"{name}.png").stat().st_size, 10_000, name)
         said = (self.folder / "figure01.svg").read_text(encoding="utf-8")
         self.assertIn("2 cores; more than 2 ranks (grey) share them", said)
-        self.assertIn("bytes of the file, MB/s", said)
+        self.assertIn("file bandwidth, MB/s", said)
         with (self.folder / "figures.csv").open(encoding="utf-8") as file:
             self.assertEqual(len(list(csv.DictReader(file))), len(tables.rows(self.document)))
         page = (self.folder / "figures.md").read_text(encoding="utf-8")

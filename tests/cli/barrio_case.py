@@ -1,6 +1,6 @@
-"""Run the command `barrio` as a person would, and look at all that comes out.
+"""Run the command `barrio` as a user would, and check all its output.
 
-Where things are is told by the environment, which CTest sets: BARRIO_COMMAND, BARRIO_HDF5_TOOL, BARRIO_HEAT, BARRIO_STREAM,
+Paths come from environment variables that CTest sets: BARRIO_COMMAND, BARRIO_HDF5_TOOL, BARRIO_HEAT, BARRIO_STREAM,
 BARRIO_SOURCE, BARRIO_MPIEXEC (with its flags), and BARRIO_RANKS for suites that run at several rank counts.
 """
 
@@ -41,7 +41,7 @@ class Outcome:
     seconds: float
 
     def json(self) -> dict:
-        """The one document on standard output."""
+        """Parse standard output, which must be one document."""
         return json.loads(self.out)
 
     def __str__(self) -> str:
@@ -58,7 +58,7 @@ def execute(
     stdout=subprocess.PIPE,
     environment: dict[str, str] | None = None,
 ) -> Outcome:
-    """Run a command to its end; one that exceeds the limit is ended with all it started, and has the code 124."""
+    """Run a command. At the limit it is ended with all its children, and gets the code 124."""
     begin = time.monotonic()
     process = subprocess.Popen(
         words,
@@ -98,7 +98,7 @@ def barrio(*words: object, ranks: int = 0, **options) -> Outcome:
 
 
 def at_ranks(*words: object, **options) -> Outcome:
-    """Run barrio on as many ranks as this suite is for; one rank does without a launcher."""
+    """Run barrio on the ranks of this suite; one rank needs no launcher."""
     return barrio(*words, ranks=RANKS if RANKS > 1 else 0, **options)
 
 
@@ -120,7 +120,7 @@ class Case(unittest.TestCase):
         self.assertEqual(outcome.code, code, str(outcome))
 
     def assert_error(self, outcome: Outcome, code: int, *texts: str) -> None:
-        """One error message with these texts, and the exit code."""
+        """Assert that there is one error message, with these texts, and this exit code."""
         self.assert_code(outcome, code)
         self.assertEqual(outcome.err.count("barrio: error: "), 1, str(outcome))
         for text in texts:
@@ -135,7 +135,7 @@ class Case(unittest.TestCase):
 
     @contextlib.contextmanager
     def small_disk(self, size: str) -> Iterator[Path]:
-        """A file system of a few KiB; needs to be root."""
+        """Mount a file system of a few KiB; needs root."""
         place = self.folder / "disk"
         place.mkdir(exist_ok=True)
         mounted = subprocess.run(

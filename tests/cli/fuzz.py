@@ -1,10 +1,10 @@
-"""Flip bytes of small mesh files and see how barrio takes it.
+"""Change bytes of small mesh files, and check how barrio handles them.
 
-Exit code 0, 1 or 3, never a signal or 70, and 10 s of work at most.
+It must end with exit code 0, 1 or 3, never by a signal or with 70, after at most 10 s of work.
 
     fuzz.py [--count N] [--seed S]
 
-The seed is printed; with it a run can be repeated. A file that breaks the rule is kept and named.
+The seed is printed and repeats a run. A file that breaks the rule is kept and named.
 """
 
 from __future__ import annotations
@@ -22,13 +22,11 @@ from seed_files import write_seeds
 
 ALLOWED = (0, 1, 3)
 LIMIT_CPU_SECONDS = 10.0
-LIMIT_SECONDS = (
-    60.0  # a host that stood still for half a minute made good runs look like hanging ones
-)
+LIMIT_SECONDS = 60.0  # a host that stalls for half a minute makes good runs look hung
 
 
 def seeds(folder: Path) -> list[Path]:
-    """Good files to start from."""
+    """Write good files to start from."""
     box = folder / "box.h5m"
     assert barrio("generate", "box", "-c", 3, 2, 2, "-n", 3, "-o", box).code == 0
     polygons = folder / "polygons.h5m"
@@ -43,10 +41,10 @@ def seeds(folder: Path) -> list[Path]:
 
 
 def damage(good: bytes, source: random.Random) -> bytes:
-    """Change one to four bytes, or now and then cut, double or drop a piece."""
+    """Change one to four bytes, or sometimes cut, double or drop a piece."""
     data = bytearray(good)
     for _ in range(source.randint(1, 4)):
-        # Half of all changes go to the first 4 KiB, where the tables are described.
+        # Half of all changes hit the first 4 KiB, which describe the tables.
         at = source.randrange(min(len(data), 4096) if source.random() < 0.5 else len(data))
         data[at] = source.choice(
             (0, 255, 127, 128, data[at] ^ (1 << source.randrange(8)), source.randrange(256))
@@ -59,7 +57,7 @@ def damage(good: bytes, source: random.Random) -> bytes:
 
 
 def cpu_seconds() -> float:
-    """What the commands that have ended worked, together."""
+    """Return the total CPU time of all ended commands."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
@@ -120,7 +118,7 @@ def main() -> int:
     )
     if n_faults == 0:
         shutil.rmtree(folder)
-    # Files must both survive and be refused, or the damage is not what it should be.
+    # Some files must survive and some must be refused, or the damage is badly tuned.
     return 1 if n_faults > 0 or codes.get(3, 0) == 0 or codes.get(0, 0) == 0 else 0
 
 

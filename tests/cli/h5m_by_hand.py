@@ -13,15 +13,8 @@ except ImportError as reason:
     h5py = None
     why_not = f"this Python has no h5py: {reason}"
 
-# Files of other programs, where they are at hand.
-SAMPLES = (
-    Path(
-        os.environ.get(
-            "BARRIO_INTEROP", Path(os.environ["BARRIO_SOURCE"]).parent / "shared" / "interop"
-        )
-    )
-    / "other"
-)
+# Files of other programs, where available.
+SAMPLES = Path(os.environ.get("BARRIO_INTEROP", "/nowhere")) / "other"
 
 
 class H5m:
@@ -33,7 +26,7 @@ class H5m:
         self.file.close()
 
     def expand(self, row: int) -> list[int]:
-        """Ids in a set: from the end of the row before to its own; as pairs (first, count) if flag 8 says so."""
+        """Return the ids in a set: from the end of the row before to its own; flag 8 means pairs (first, count)."""
         table = self.root["sets/list"]
         first = 0 if row == 0 else int(table[row - 1, 0]) + 1
         words = [int(w) for w in self.root["sets/contents"][first : int(table[row, 0]) + 1]]
@@ -56,7 +49,7 @@ class H5m:
         }
 
     def elements(self) -> dict[int, tuple[int, ...]]:
-        """Vertices of every element, both by id."""
+        """Return the vertex ids of each element, by its id."""
         return {
             int(table["connectivity"].attrs["start_id"]) + i: tuple(int(v) for v in nodes)
             for table in self.root["elements"].values()

@@ -1,4 +1,4 @@
-// Look into HDF5 files and damage them, for tests in Python that should not need h5py.
+// Inspect and damage HDF5 files, for tests in Python that must not need h5py.
 //   hdf5_tool digest FILE | numbers FILE DATASET | set FILE DATASET PLACE VALUE | remove FILE PATH
 //   hdf5_tool polygons FILE GROUP | type FILE GROUP TYPE | gmsh-binary TEXT BINARY
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
-// A job that reads a mesh, works with it and writes it, and on one rank lacks memory for one allocation, or from one
-// on: SCARCE_RANK and SCARCE_AT say where, allocations of SCARCE_BYTES and more count, SCARCE_STAYS says that all fail
-// after it. Without SCARCE_AT the ranks say how many there are.
+// A job that reads a mesh, works with it and writes it. Rank SCARCE_RANK runs out of memory at its allocation number
+// SCARCE_AT, counting allocations of at least SCARCE_BYTES; with SCARCE_STAYS all later ones fail too. Prints the
+// number of such allocations of each rank.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -65,7 +65,7 @@ void* operator new(std::size_t n) {
     if (void* const made = std::malloc(n > 0 ? n : 1)) return made;
   throw std::bad_alloc();
 }
-// Who asks in this way does without: std::stable_sort sorts in place then.
+// Callers of this form do without the memory: std::stable_sort then sorts in place.
 void* operator new(std::size_t n, const std::nothrow_t&) noexcept { return std::malloc(n > 0 ? n : 1); }
 void operator delete(void* some) noexcept { std::free(some); }
 void operator delete(void* some, std::size_t) noexcept { std::free(some); }

@@ -1,4 +1,4 @@
-"""Small sound mesh files, text and binary, for what damages files to start from."""
+"""Small sound mesh files, text and binary: seeds for tests that damage files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def write_seeds(folder: Path) -> list[Path]:
-    """Gmsh 4.1 and 2.2 texts first, then Medit and VTK files."""
+    """Write Gmsh 4.1 and 2.2 texts first, then Medit and VTK files."""
     text = folder / "small.msh"
     text.write_text("""$MeshFormat
 4.1 0 8
@@ -76,7 +76,7 @@ $EndElements
 
 
 def medit_seeds(folder: Path) -> list[Path]:
-    """Two tets with a triangle, as a text and as binary of version 2."""
+    """Write two tets with a triangle, as text and as binary of version 2."""
     points = ((0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 1))
     rows = {
         "Triangles": (6, ((1, 2, 3, 7),)),
@@ -102,7 +102,7 @@ def medit_seeds(folder: Path) -> list[Path]:
 
 
 def vtk_seeds(folder: Path) -> list[Path]:
-    """Two tets, as a text of version 3 and as binary of version 5."""
+    """Write two tets, as text of version 3 and as binary of version 5."""
     head = "# vtk DataFile Version {}.0\nseed\n{}\nDATASET UNSTRUCTURED_GRID\nPOINTS 5 double\n"
     points = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0)
     text = folder / "small.vtk"
@@ -130,7 +130,7 @@ def vtk_seeds(folder: Path) -> list[Path]:
 
 
 def grid_seeds(folder: Path) -> list[Path]:
-    """Datasets whose cells no list says."""
+    """Write datasets with implicit cells."""
     head = "# vtk DataFile Version 3.0\nseed\nASCII\nDATASET {}\nDIMENSIONS 3 2 2\n"
     data = "CELL_DATA 2\nSCALARS material int\nLOOKUP_TABLE default\n1 2\n"
     even = folder / "even_grid.vtk"
@@ -145,7 +145,7 @@ def grid_seeds(folder: Path) -> list[Path]:
 
 
 def vtu_seeds(folder: Path, points: tuple[float, ...]) -> list[Path]:
-    """Two tets: values in line in base64, and appended as they are; both compressed."""
+    """Write two tets: values inline in base64, and appended raw; both compressed."""
     arrays = (
         ("Points", 'type="Float64" NumberOfComponents="3"', struct.pack("<15d", *points)),
         ("Cells", 'type="Int32" Name="connectivity"', struct.pack("<8i", 0, 1, 2, 3, 1, 2, 3, 4)),

@@ -1,4 +1,4 @@
-"""A million tetrahedra give the same mesh, bit by bit, on any number of ranks and from any start."""
+"""Adapting a million tetrahedra gives bitwise the same mesh on any number of ranks, from any distribution."""
 
 import unittest
 

@@ -1,4 +1,4 @@
-"""barrio amr: the cases of examples/15-amr, their exact solutions, and what is refused."""
+"""barrio amr: the cases of examples/15-amr, their exact solutions, and refused input."""
 
 import math
 import struct
@@ -107,7 +107,7 @@ class Sources(AmrCase):
         self.assertAlmostEqual(end["momentum_x"], 2.0 * along, delta=1e-13)
         self.assertAlmostEqual(end["momentum_y"], -2.0 * time**2 / 2.0, delta=1e-13)
         self.assertAlmostEqual(end["species_1"], 0.5 + 0.5 * time, delta=1e-13)
-        # Work that grows with the cube of time has an error of second order.
+        # Work grows with the cube of time, so its error is of second order.
         energy = 1.0 / 0.4 + along**2 + (time**2 / 2.0) ** 2 + 3.0 * time
         self.assertAlmostEqual(end["energy"], energy, delta=1e-4)
 
@@ -193,7 +193,7 @@ class Output(AmrCase):
 
 
 def read_png(data: bytes) -> tuple[int, int, list[list[bytes]]]:
-    """Rows of RGB pixels, the top one first."""
+    """Decode rows of RGB pixels, the top row first."""
     at, compressed = 8, b""
     while at < len(data):
         n = struct.unpack(">I", data[at : at + 4])[0]
@@ -257,7 +257,7 @@ class Refused(AmrCase):
 
     def test_values(self) -> None:
         self.refuse(
-            3, "grid.cells", "not a multiple of the 8 cells", setting="grid.cells=[100, 16]"
+            3, "grid.cells", "must be a multiple of the 8 cells", setting="grid.cells=[100, 16]"
         )
         self.refuse(3, "boundary.x", "Did you mean 'outflow'?", setting='boundary.x="outflw"')
         self.refuse(3, "boundary.x", "'given' is spelt 'inflow'", setting='boundary.x="given"')
@@ -269,7 +269,7 @@ class Refused(AmrCase):
             3, "refine.jump.densty", "Did you mean 'density'?", setting="refine.jump={ densty=0.1 }"
         )
         self.refuse(3, "grid.levels", "is a text", setting='grid.levels="3"')
-        self.refuse(3, "gas.gamma", "not above 1", setting="gas.gamma=1.0")
+        self.refuse(3, "gas.gamma", "must be above 1", setting="gas.gamma=1.0")
         self.refuse(3, "a time step of 0.1", "passes more than a cell", setting="run.time_step=0.1")
         self.refuse(3, "run.end_time", "is missing", change=("end_time = 0.2", ""))
         self.refuse(
@@ -291,27 +291,25 @@ class Refused(AmrCase):
         self.refuse(3, "exact.density", "Did you mean 'sound'?", setting='exact.density="sund"')
 
     def test_what_is_no_case(self) -> None:
-        self.refuse(3, "case.toml, line 3", "is no TOML", change=("[grid]", "[grid"))
-        self.refuse(2, "--set 'grid.levels'", "is no TOML", setting="grid.levels")
+        self.refuse(3, "case.toml, line 3", "is not TOML", change=("[grid]", "[grid"))
+        self.refuse(2, "--set 'grid.levels'", "is not TOML", setting="grid.levels")
         self.assert_error(
             self.try_case(self.folder / "none.toml"), 1, "none.toml", "cannot be read"
         )
         self.refuse(3, "output.file", ".vtkhdf", setting='output.file="a.vtk"')
 
     def test_choices_and_sources(self) -> None:
-        self.refuse(3, "gas.riemann", "there is: hllc, hlle", setting='gas.riemann="roe"')
-        self.refuse(
-            3, "run.partition", "there is: by_level, composite", setting='run.partition="rcb"'
-        )
+        self.refuse(3, "gas.riemann", "give hllc or hlle", setting='gas.riemann="roe"')
+        self.refuse(3, "run.partition", "give by_level or composite", setting='run.partition="rcb"')
         self.refuse(
             3,
             "source.acceleration",
-            "has 3 formulas for 2 axes",
+            "has 3 formulas, but must have one for each of 2 axes",
             setting="source.acceleration=[0,0,1]",
         )
         self.refuse(3, "source.heatin", "Did you mean 'heating'?", setting="source.heatin=1")
         self.refuse(3, "source.heating", "", setting='source.heating="nothing * 2"')
-        self.refuse(3, "refine.max_bytes", "is not above 0", setting="refine.max_bytes=0")
+        self.refuse(3, "refine.max_bytes", "must be above 0", setting="refine.max_bytes=0")
 
     def test_states_that_cannot_be(self) -> None:
         self.refuse(
@@ -341,13 +339,13 @@ class Refused(AmrCase):
 
 
 class Long(AmrCase):
-    """Minutes each."""
+    """Cases that take minutes each."""
 
     def test_shu_and_osher(self) -> None:
         import h5py
 
         def density(*settings: str) -> list[float]:
-            """Along the tube, on the finest cells of the output's coarsest level."""
+            """Return the density along the tube, on the cells of the output's coarsest level."""
             result = self.run_case(
                 "shu-osher", *settings, 'output.quantities=["density"]', limit=1200
             )
@@ -399,7 +397,7 @@ class Long(AmrCase):
         self.assertAlmostEqual(shock, 2.0 / 3.0, delta=0.02)
 
     def test_double_mach_reflection(self) -> None:
-        # Along the wall: in the lowest row of coarse cells, so that cells of all levels are counted whole.
+        # Along the wall: in the lowest row of coarse cells, whose border cuts no cell of any level.
         wall = 'series.integrals={ dense="density", ahead="density > 1.5 && y < 0.015625 ? 1 : 0" }'
         adapted = self.run_case("double-mach", wall, 'output.file=""')
         fine = self.run_case(
@@ -422,7 +420,7 @@ class Long(AmrCase):
             )
 
     def test_growth_of_a_wavy_interface(self) -> None:
-        """Against linear theory of the Richtmyer-Meshkov instability: 0.2245 k a0 in the mean over 5 < k t < 14."""
+        """Compare with linear theory of the Richtmyer-Meshkov instability: mean growth 0.2245 k a0 for 5 < k t < 14."""
         growth = []
         for levels in (3, 4):
             text = (
@@ -443,7 +441,7 @@ class Long(AmrCase):
 
 
 def mean_growth(series: dict) -> float:
-    """Of the amplitude, over k a0, while 5 < k t < 14 after the shock has met the interface."""
+    """Return the mean growth rate of the amplitude, over k a0, for 5 < k t < 14 after the shock hits the interface."""
     k, begin = 2.0 * math.pi, 0.2 / 1.77482
 
     def amplitude(kt: float) -> float:

@@ -1,6 +1,6 @@
-"""Bad files and bad places on BARRIO_RANKS ranks: one message, the right exit code, in time, and nothing lost.
+"""Bad files and bad output paths on BARRIO_RANKS ranks: one message, the right exit code, in time, and no lost file.
 
-Every case runs `barrio partition BAD -o OUT` over an old OUT, since that reads, checks and would write.
+Every case runs `barrio partition BAD -o OUT` over an old OUT: this command reads, checks and would write.
 """
 
 import os
@@ -55,8 +55,7 @@ def polygons(place: int, value: object) -> Damage:
     return work
 
 
-# name: (damage to a good file, text in the message). Those of the quick set come first; all of them also run inside one
-# launch, in tests/io.
+# name: (damage to a good file, text in the message). The quick set comes first; tests/io runs all of them in one launch.
 H5M: dict[str, tuple[Damage, str]] = {
     "cut_half": (cut(0.5), "is damaged: truncated file"),
     "part_missing": (
@@ -93,11 +92,11 @@ H5M: dict[str, tuple[Damage, str]] = {
     "sets_behind": (change("/tstt/sets/list", 4, -1), "set 1 points outside the contents of sets"),
     "type": (
         lambda path: tool("type", path, "/tstt/elements/Quad4", "Hex"),
-        "hex 60 has 4 vertices, at least 8 are needed",
+        "hex 60 has 4 vertices, but needs at least 8",
     ),
     "polyhedra": (
         lambda path: tool("type", path, "/tstt/elements/Hex8", "Polyhedron"),
-        "polyhedron 0 has the face of id 1, but that is no face",
+        "polyhedron 0 has face 1, but that is not the id of a face",
     ),
 }
 
@@ -109,7 +108,7 @@ GMSH: dict[str, tuple[Damage, str]] = {
     ),
     "cut_tenth": (cut(0.02), "ends early"),
     "cut_nine_tenths": (cut(0.9), "ends early"),
-    "version": (edit(b"4.1 0 8", b"3.0 0 8"), "is of format 3.0, barrio reads 4.1, 2.2 and 1.0"),
+    "version": (edit(b"4.1 0 8", b"3.0 0 8"), "is of format 3.0; barrio reads 4.1, 2.2 and 1.0"),
     "unknown_node": (
         edit(b"\n1 21 1 46 \n", b"\n1 21 1 460000 \n"),
         "an element has node 460000, which is not in the file",
@@ -194,7 +193,7 @@ class BadInput(Case):
             "vertex_zero": "element 0 has vertex 0",
             "twice": "an element has node 2, which is not in the file",
         }
-        # What takes all tables to see is left to those who load them.
+        # Only a load, which reads all tables, can find these faults.
         unseen = {
             "part_missing",
             "part_twice",
@@ -218,7 +217,7 @@ class BadInput(Case):
 
 
 class BadPlaces(Case):
-    """Outputs that cannot be written."""
+    """Output paths that cannot be written."""
 
     def refuse(
         self, out: Path, *texts: str, words: tuple[object, ...] = ("partition", WING, "-n", 4, "-o")
@@ -282,7 +281,7 @@ class BadPlaces(Case):
             self.assert_no_leftovers(disk)
 
     def test_devices_are_written_not_replaced(self) -> None:
-        # A device of our own: a fault here must not take /dev/full from the machine.
+        # Our own device: a fault here must not delete the machine's /dev/full.
         device = self.folder / "full"
         try:
             os.mknod(device, 0o600 | stat.S_IFCHR, os.makedev(1, 7))

@@ -1,4 +1,4 @@
-"""`barrio bench all`: every goal in one document, missed ones first, and a page of it."""
+"""`barrio bench all`: every goal in one document, missed goals first, and its page."""
 
 import json
 import unittest

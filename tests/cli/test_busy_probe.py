@@ -1,4 +1,4 @@
-"""`barrio probe` beside other work: the limits of a quiet host, or a word that they could not be found."""
+"""`barrio probe` on a busy host: it finds the limits of an idle host, or says that it cannot."""
 
 import contextlib
 import os

@@ -1,4 +1,4 @@
-"""Read a CGNS file with h5py, by the layout alone, and find the same in barrio's .h5m. Needs h5py and the collection of
+"""Decode a CGNS file with h5py, from the layout alone, and compare with barrio's .h5m. Needs h5py and the collection of
 samples."""
 
 import unittest

@@ -1,4 +1,4 @@
-"""barrio delaunay: files in, files out, audits, and what it refuses. Needs vtk for one test."""
+"""barrio delaunay: input and output files, audits, and refused input. Needs vtk for one test."""
 
 import filecmp
 import os
@@ -39,7 +39,7 @@ class Delaunay(Case):
             self.assertAlmostEqual(audit.json()["audit"]["area"], AREA, places=5)
             text = barrio("delaunay", "--audit", mesh, PLATE, "--min-angle", "33")
             self.assert_code(text, 4)
-            self.assertIn("is NOT what it should be", text.out)
+            self.assertIn("FAILS the audit", text.out)
             self.assertIn("angles       FAULT", text.out)
 
     def test_ranks_and_the_order_of_vertices(self) -> None:
@@ -189,10 +189,10 @@ class Delaunay(Case):
         for bad, part in (
             ("0.1*z", "'z', which is not known"),
             ("(x", "cannot be read"),
-            ("x - 9", "says -"),
+            ("x - 9", "is -"),
         ):
             refused = barrio("delaunay", PLATE, "--area", bad, "-o", mesh)
-            self.assert_code(refused, 3 if part == "says -" else 2)
+            self.assert_code(refused, 3 if part == "is -" else 2)
             self.assertIn(part, refused.err)
 
     def test_attributes_of_points(self) -> None:
@@ -230,13 +230,13 @@ class Delaunay(Case):
             self.skipTest("this build has no PROJ")
         self.assert_code(made, 0)
         self.assertIn("+proj=stere", made.json()["projection"])
-        # a trapezoid on the sphere, by the sines of its latitudes; the map keeps angles, and areas to a thousandth here
+        # area of a spherical trapezoid, by the sines of its latitudes; the map is conformal, areas here true to 1/1000
         self.assertLess(abs(made.json()["areas"]["sum"] / 3.62e10 - 1), 0.03)
         words = ["--project", "auto", "--max-area", "1e8"]
         self.assert_code(barrio("delaunay", "--audit", mesh, land, *words), 0)
         refused = barrio("delaunay", land, "--project", "EPSG:99", "-o", mesh)
         self.assert_code(refused, 2)
-        self.assertIn("is no projection", refused.err)
+        self.assertIn("is not a projection", refused.err)
 
     def test_a_file_that_is_read_is_not_replaced(self) -> None:
         copy = self.folder / "plate.poly"
@@ -256,7 +256,7 @@ class Delaunay(Case):
             SQUARE.replace("3 1 1", "3 nan 1") + SIDES: "bad.poly:4: x is nan",
             SQUARE.replace("3 1 1", "3 1e300 1") + SIDES: "1e+300",
             SQUARE.replace("3 1 1", "3 1 1e-300") + SIDES: "1e-300",
-            SQUARE + SIDES + "0\n1 5 5\n": "behind the regions",
+            SQUARE + SIDES + "0\n1 5 5\n": "after the regions",
             SQUARE + SIDES.replace("4 4 1", "4 4 9"): "bad.poly:10: an end of a segment is 9",
             "3 2 0 0\n1 0 0\n2 1 1\n3 2 2\n0 0\n0\n": "lie on one line",
             SQUARE[:20]: "ends before point",
@@ -280,7 +280,7 @@ class Delaunay(Case):
             ([PLATE, "--min-angle", "40", "-o", out], 2, "not in range"),
             ([PLATE, "--max-area", "-1", "-o", out], 2, "--max-area"),
             ([PLATE], 2, "needs --output or --audit"),
-            ([PLATE, "-o", self.folder / "x.stl"], 2, "says no format"),
+            ([PLATE, "-o", self.folder / "x.stl"], 2, "is not a format of triangulations"),
             ([self.folder / "none.poly", "-o", out], 1, "cannot be read"),
             ([PLATE, "-o", self.folder / "no" / "x.h5m"], 1, "cannot be written"),
         ):

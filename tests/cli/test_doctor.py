@@ -1,4 +1,4 @@
-"""What tools/doctor finds: a library whose header includes <mpi.h> is there for a compiler that knows no MPI too."""
+"""tools/doctor finds a library whose header includes <mpi.h> even if the compiler does not find MPI."""
 
 import json
 import os
@@ -37,7 +37,7 @@ class Found(unittest.TestCase):
                 "MPI_Comm the_communicator;\n"
             )
             if place == "zoltan.h" and Path("/usr/include/trilinos/zoltan.h").exists():
-                continue  # Debian's is looked for first
+                continue  # Debian's is tried first
             with self.subTest(place):
                 zoltan = self.items()["Zoltan"]
                 self.assertTrue(zoltan["found"], zoltan)

@@ -1,4 +1,4 @@
-"""The ways people go with the command: generate, partition, load, map, convert; on BARRIO_RANKS ranks."""
+"""Typical workflows of the command: generate, partition, load, map, convert; on BARRIO_RANKS ranks."""
 
 import itertools
 import json
@@ -6,7 +6,7 @@ import unittest
 
 from barrio_case import COMMAND, MPIEXEC, OLD, RANKS, WING, Case, at_ranks, barrio, execute, tool
 
-# As one rank finds them.
+# Computed by one rank.
 WING_CHECKSUM = "baccf1251a00fe90"
 WING8_CHECKSUM = "79226b4a79c3548e"
 ADAPTED_CHECKSUM = "c923b847c430004b"
@@ -14,7 +14,7 @@ BOX_CHECKSUM = "353f22f3d697e3c4"
 
 
 def cube_with_fields(n: int, size: float, error: float) -> str:
-    """A cube of n^3 boxes of six tets each as a legacy VTK file: a size at each vertex, an error of each cell."""
+    """Write a legacy VTK file: a cube of n^3 boxes of six tets, with a size at each vertex and an error of each cell."""
 
     def vertex(i: int, j: int, k: int) -> int:
         return i + (n + 1) * (j + (n + 1) * k)
@@ -83,7 +83,7 @@ class Flows(Case):
     def test_adapt(self) -> None:
         box, fine = self.folder / "box.h5m", self.folder / "fine.h5m"
         self.assert_code(at_ranks("generate", "box", "--cells", 8, 8, 8, "--tets", "-o", box), 0)
-        size = "plane,x=0.5,finest=0.1,width=0.04,largest=0.4"
+        size = "plane,x=0.5,min_size=0.1,width=0.04,max_size=0.4"
         outcome = at_ranks("adapt", box, "--size", size, "-o", fine, "--json")
         self.assert_code(outcome, 0)
         found = outcome.json()
@@ -105,7 +105,7 @@ class Flows(Case):
         found = outcome.json()
         self.assertTrue(found["is_complete"])
         self.assertGreater(found["edges_in_range"], 0.8)
-        # The field is in the file again, and says the same.
+        # The adapted file has the field again, with the same values.
         outcome = at_ranks("adapt", first, "--size-field", "h", "-o", second, "--json")
         self.assert_code(outcome, 0)
         again = outcome.json()
@@ -155,8 +155,8 @@ class Flows(Case):
         for source, size, text in (
             (hexes, "0.1", "a hex of 8 nodes"),
             (bricks, "0.3", "listed edges"),
-            (bricks, "plane,x=0.5,finst=0.1,largest=1", "Did you mean 'finest'?"),
-            (bricks, "-1", "is not above 0"),
+            (bricks, "plane,x=0.5,min_sise=0.1,max_size=1", "Did you mean 'min_size'?"),
+            (bricks, "-1", "must be above 0"),
         ):
             outcome = at_ranks("adapt", source, "--size", size, "-o", out)
             self.assert_code(outcome, 2)
@@ -190,7 +190,7 @@ class Flows(Case):
         outcome = at_ranks(*words, "--all-or-nothing", "--json")
         self.assert_code(outcome, 4)
         self.assertFalse(outcome.json()["report"]["joints"][0]["joined"])
-        # Wider than the cells: nothing is written, whatever stood there stays.
+        # A tolerance wider than the cells: the old output remains.
         for tolerance in (0.3, 0.9, 1e9):
             whole.write_bytes(OLD)
             outcome = at_ranks("join", left, fine, "--tolerance", tolerance, "-o", whole)
@@ -287,7 +287,7 @@ class Flows(Case):
         self.assert_code(at_ranks("partition", bricks, "-n", 2, *words), 0)
         info = barrio("info", bare, "--json").json()
         self.assertEqual((info["sets"]["geometry"], info["sets"]["material"]), (0, 64))
-        # The faces of the six boundaries stay, those inside and all edges go.
+        # Faces of the six boundaries remain; interior faces and all edges are dropped.
         faces = 2 * (8 * 9 + 8 * 10 + 9 * 10)
         self.assertEqual(info["entities"], {"hexes": 720, "quads": faces})
         self.assert_code(at_ranks("load", bare, "--ghosts", 1, "--validate"), 0)
@@ -296,14 +296,14 @@ class Flows(Case):
         box, parts = self.folder / "box.h5m", self.folder / "parts.h5m"
         self.assert_code(at_ranks("generate", "box", "--cells", 6, 6, 6, "-o", box), 0)
         words = ("partition", box, "-n", 3, "-m", "hilbert", "-o", parts)
-        # GLOBAL_ID counts from 1, so the last cells are the most work.
+        # GLOBAL_ID counts from 1, so the last cells have the largest weights.
         cut = at_ranks(*words, "--weight", "GLOBAL_ID", "--type-weight", "hex=2", "--json").json()
         self.assertLess(cut["weight_imbalance"], 1.02)
         self.assertGreater(cut["imbalance"], 1.1)
         self.assertIn("in weight", at_ranks(*words, "--weight", "GLOBAL_ID").out)
         for option, cause in (
             (("--weight", "GLOBALID"), "Did you mean 'GLOBAL_ID'?"),
-            (("--weight", "NAME"), "is a tag whose values are not one number"),
+            (("--weight", "NAME"), "must be a tag with a single number per cell"),
             (("--type-weight", "hx=2"), "is not of the form TYPE=N. Did you mean 'hex'?"),
             (("--type-weight", "hex=-2"), "is not of the form TYPE=N."),
             (("--type-weight", "hex"), "is not of the form TYPE=N."),
@@ -355,10 +355,10 @@ class Flows(Case):
         self.assertEqual(outcome.json()["checksum"], BOX_CHECKSUM)
 
     def test_ranks_inside_a_launcher_are_refused(self) -> None:
-        # All words of the launcher's own are passed over: it has something to say about the exit code.
+        # Ignores the launcher's own messages, which comment on the exit code.
         outcome = execute([*MPIEXEC, "-n", str(RANKS), COMMAND, "--ranks", "4", "load", str(WING)])
         self.assert_code(outcome, 2)
-        self.assertIn(f"--ranks 4: a launcher has started {RANKS} ranks already", outcome.err)
+        self.assertIn(f"--ranks 4: a launcher has already started {RANKS} ranks", outcome.err)
         self.assertIn("remedy: leave --ranks out under mpiexec or srun", outcome.err)
 
     def test_ranks_says_how_it_starts(self) -> None:
@@ -387,7 +387,7 @@ class Flows(Case):
 
 
 class Checksums(Case):
-    """The same mesh on any number of ranks."""
+    """Checksums are the same on any number of ranks."""
 
     def test_one_to_eight_ranks(self) -> None:
         self.assert_code(barrio("partition", WING, "-n", 8, "-o", self.folder / "wing8.h5m"), 0)

@@ -1,4 +1,4 @@
-"""Options of all commands do the same before the name of every subcommand and behind it."""
+"""Global options work the same before and after the name of every subcommand."""
 
 import json
 import re
@@ -11,7 +11,7 @@ from pathlib import Path
 from barrio_case import COMMAND, SOURCE, WING, Case, Outcome, barrio, execute
 
 REFERENCE = barrio("reference").out
-# A build without the Python package has no reports, and says so.
+# A build without the Python package has no reports, and its message names the command.
 HAS_REPORTS = "barrio report" not in barrio("report", "no-such-run.json").err
 COMMANDS = [
     name
@@ -20,7 +20,7 @@ COMMANDS = [
 ]
 GENERAL = REFERENCE.split("## Options of all commands")[1].split("## barrio")[0]
 GLOBALS = set(re.findall(r"^\| `(?:-\w,)?(--\w+)", GENERAL, re.MULTILINE))
-# Commands that hand on what follows a word of theirs: options of barrio behind it are not theirs any more.
+# Commands that pass on the words after their own: options of barrio there belong to the started program.
 ENDS_WITH_A_PROGRAM = {"exec", "record", "seat"}
 WITHOUT_RESULT = {"exec", "seat"}
 SCHEMAS = {"bench": "barrio.bench.strategies"}
@@ -48,7 +48,7 @@ class GlobalOptions(Case):
             raise AssertionError(str(outcome))
 
     def words_of(self, command: str) -> list[object]:
-        """What stands behind the name of a subcommand in a run that takes little time."""
+        """Return arguments of a subcommand for a short run."""
         new = self.folder / "new.h5m"
         quick = ["--parts", "rounds", "--sizes", 8, "--repeats", 1, "--batch-seconds", 0.001]
         return {
@@ -81,11 +81,11 @@ class GlobalOptions(Case):
         return lines
 
     def what_it_did(self, outcome: Outcome) -> dict[str, object]:
-        """All that must not depend on where the options stand."""
+        """Return everything that must not depend on the position of the options."""
         told = [
             line
             for line in outcome.err.splitlines()
-            if re.search(r"has no use for|barrio: error|remedy", line)
+            if re.search(r"does not use|barrio: error|remedy", line)
         ]
         return {
             "code": outcome.code,
@@ -96,10 +96,10 @@ class GlobalOptions(Case):
         }
 
     def told_unused(self, outcome: Outcome) -> str:
-        return " ".join(re.findall(r"has no use for (.*)", outcome.err))
+        return " ".join(re.findall(r"does not use (.*)", outcome.err))
 
     def keys_of(self, text: str) -> tuple[str, list[str]]:
-        document = json.loads(text)  # fails on two documents, and on text beside one
+        document = json.loads(text)  # fails on two documents, and on extra text
         self.assertIsInstance(document["schema_version"], int)
         return document["schema"], sorted(document)
 
@@ -112,7 +112,7 @@ class GlobalOptions(Case):
         for place, outcome in outcomes.items():
             with self.subTest(command=command, option=option, place=place):
                 self.assertEqual(self.what_it_did(outcome), self.what_it_did(first), str(outcome))
-                # What barrio seat wants is a launcher.
+                # barrio seat needs a launcher.
                 self.assertEqual(outcome.code, 2 if command == "seat" else 0, str(outcome))
         return outcomes
 
@@ -136,7 +136,7 @@ class GlobalOptions(Case):
         for command in COMMANDS:
             for outcome in self.assert_same(command, ["--ranks", 2]).values():
                 starts = "starting 2 ranks" in outcome.err or command in ("probe", "record")
-                self.assertNotEqual(starts, "has no use for --ranks" in outcome.err, str(outcome))
+                self.assertNotEqual(starts, "does not use --ranks" in outcome.err, str(outcome))
 
     def test_json(self) -> None:
         for command in COMMANDS:
@@ -144,7 +144,7 @@ class GlobalOptions(Case):
             for place, outcome in self.assert_same(command, ["--json"]).items():
                 with self.subTest(command=command, place=place):
                     if command == "exec":
-                        self.assertIn("has no use for --json", outcome.err)
+                        self.assertIn("does not use --json", outcome.err)
                         continue
                     documents.append(self.keys_of(outcome.out))
                     wanted = SCHEMAS.get(command, f"barrio.{command}")
@@ -169,7 +169,7 @@ class GlobalOptions(Case):
                     self.assertNotEqual("region" in outcome.err, "--times" in unused, str(outcome))
 
     def assert_file(self, path: Path, option: str, outcome: Outcome, is_left_out: bool) -> None:
-        """The file is there, or it is said that it is not."""
+        """Assert that the file exists, or that a message says why not."""
         self.assertEqual(option in self.told_unused(outcome), is_left_out, str(outcome))
         self.assertEqual(path.exists(), not is_left_out, str(outcome))
         if path.exists():
@@ -190,7 +190,7 @@ class GlobalOptions(Case):
                 self.assertEqual(outcome.json()["schema"], "barrio.error")
 
     def test_all_benchmarks_have_their_own_ranks(self) -> None:
-        self.assert_error(barrio("--ranks", 2, "bench", "all"), 2, "means nothing to bench all")
+        self.assert_error(barrio("--ranks", 2, "bench", "all"), 2, "cannot be given to bench all")
         self.assert_error(barrio("bench", "all", "mash"), 2, "Did you mean 'mesh'?")
 
     def test_options_behind_a_program_are_its_own(self) -> None:
@@ -210,7 +210,7 @@ class GlobalOptions(Case):
                 outcome = execute(
                     [COMMAND, *map(str, line)], environment={"OMPI_COMM_WORLD_SIZE": "2"}
                 )
-                self.assert_error(outcome, 2, "--ranks 2: a launcher has started 2 ranks already")
+                self.assert_error(outcome, 2, "--ranks 2: a launcher has already started 2 ranks")
 
 
 if __name__ == "__main__":

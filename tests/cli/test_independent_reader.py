@@ -1,4 +1,4 @@
-"""Decode a .h5m file of barrio's with h5py, by the layout alone, and find the mesh that went in. Needs h5py."""
+"""Decode barrio's .h5m files with h5py, from the layout alone, and compare with the input mesh. Needs h5py."""
 
 import unittest
 from collections import Counter
@@ -10,7 +10,7 @@ N_PARTS = 5
 
 
 def gmsh_elements() -> tuple[dict[int, tuple[float, ...]], list[tuple[int, int, list[int]]]]:
-    """Nodes, and (type, geometric entity, nodes) of each element, from the text."""
+    """Read the nodes, and (type, geometric entity, nodes) of each element, from the text."""
     words = iter(WING.read_text().split("$Nodes\n")[1].replace("$EndNodes\n$Elements", " ").split())
     nodes = {}
     n_blocks = int(next(words))
@@ -60,7 +60,7 @@ class IndependentReader(Case):
         self.assertEqual(
             (coordinates.shape, tets.shape, triangles.shape), ((1053, 3), (4591, 4), (1034, 3))
         )
-        # One id space, without holes: vertices, the tables, sets.
+        # One id space without gaps: vertices, the tables, sets.
         starts = sorted(
             [
                 (int(coordinates.attrs["start_id"]), 1053),
@@ -120,7 +120,7 @@ class IndependentReader(Case):
 
 @unittest.skipIf(h5py is None, why_not)
 class ForeignPartitions(Case):
-    """What another program has put into a file stays there, or is used."""
+    """Partitions of another program in a file are kept, or used."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -173,7 +173,7 @@ class ForeignPartitions(Case):
             checksums.add(loaded.json()["checksum"])
         self.assertEqual(len(checksums), 1)
         refused = barrio("load", self.box, "--partition-tag", "UNIQUE_ID")
-        self.assert_error(refused, 2, "gives each thing a number of its own")
+        self.assert_error(refused, 2, "gives each entity a number of its own")
 
 
 if __name__ == "__main__":

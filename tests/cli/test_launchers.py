@@ -1,4 +1,4 @@
-"""What launchers do to jobs: that of another MPI, a rank that a signal ends, Ctrl-C. Seen from outside."""
+"""Launchers, seen from outside: the launcher of another MPI, a rank that a signal ends, Ctrl-C."""
 
 import os
 import pty
@@ -13,7 +13,7 @@ from barrio_case import COMMAND, Case, barrio, execute
 
 IS_MPICH = "MPICH" in barrio("--version").out
 OTHER = "mpiexec.openmpi" if IS_MPICH else "mpiexec.mpich"
-# What another launcher tells each process. A size alone: MPI itself must not take it for its own launcher.
+# A variable that another launcher sets. Only the size, so that MPI itself does not detect its own launcher.
 OTHER_SIZE = "OMPI_COMM_WORLD_SIZE" if IS_MPICH else "PMI_SIZE"
 RANK = "PMI_RANK" if IS_MPICH else "OMPI_COMM_WORLD_RANK"
 LONG_WORK = ["generate", "box", "-c", "200", "200", "200", "-o"]
@@ -49,7 +49,7 @@ class OtherLauncher(Case):
 
 
 def ranks_of(mark: int) -> dict[int, int]:
-    """Process ids of the running barrio by rank, of the job that was started with this mark."""
+    """Find the process ids, by rank, of the running barrio job that was started with this mark."""
     found = {}
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
@@ -70,7 +70,7 @@ def ranks_of(mark: int) -> dict[int, int]:
 
 
 class EndedBySignals(Case):
-    """Two ranks have work for minutes, and are ended in its midst."""
+    """Two ranks have work for minutes, and are ended in the middle of it."""
 
     def start(self, **options) -> tuple[subprocess.Popen, dict[int, int]]:
         mark = time.monotonic_ns()
@@ -99,9 +99,9 @@ class EndedBySignals(Case):
         os.kill(ranks[1], signal.SIGKILL)
         out, err = process.communicate(timeout=30)
         self.assertEqual(process.returncode, 128 + signal.SIGKILL, err)
-        line = "barrio: error: --ranks 2: signal 9 (Killed) has ended a rank"
+        line = "barrio: error: --ranks 2: signal 9 (Killed) ended a rank"
         self.assertEqual(err.count(line), 1, err)
-        if not IS_MPICH:  # whose launcher writes to standard output
+        if not IS_MPICH:  # its launcher writes to standard output
             self.assertIn('"barrio.error"', out)
 
     def test_what_ends_the_command_is_its_exit_code(self) -> None:

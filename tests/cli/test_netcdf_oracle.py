@@ -1,5 +1,5 @@
-"""Read Exodus files and climate grids with the netCDF library, by the Exodus II manual and the CF conventions alone, and
-find the same in barrio's .h5m. Needs netCDF4 and h5py, and for the files of other programs the collection of samples."""
+"""Read Exodus files and climate grids with the netCDF library, from the Exodus II manual and the CF conventions alone, and
+compare with barrio's .h5m. Needs netCDF4 and h5py; files of other programs need the collection of samples."""
 
 import unittest
 from pathlib import Path
@@ -14,7 +14,7 @@ except ImportError as reason:
     netCDF4 = None
     why_not = why_not or f"this Python has no netCDF4: {reason}"
 
-# Corners of the sides of elements, as the manual counts them.
+# Corners of the sides of elements, in the order of the manual.
 HEX_SIDES = ((1, 2, 6, 5), (2, 3, 7, 6), (3, 4, 8, 7), (1, 5, 8, 4), (1, 4, 3, 2), (5, 6, 7, 8))
 TET_SIDES = ((1, 2, 4), (2, 3, 4), (1, 4, 3), (1, 3, 2))
 SIDES = {"HEX": HEX_SIDES, "TET": TET_SIDES}
@@ -132,7 +132,7 @@ class NetcdfOracle(Case):
 
     @staticmethod
     def write_tets(path: Path, kind: str) -> None:
-        """A box of 3 x 3 x 3 cubes of 6 tets in two blocks, with a side set on the bottom and two time steps."""
+        """Write a box of 3 x 3 x 3 cubes of 6 tets in two blocks, with a side set on the bottom and two time steps."""
         n = 3
         corner = [(k, j, i) for k in range(n + 1) for j in range(n + 1) for i in range(n + 1)]
         number = {place: at + 1 for at, place in enumerate(corner)}
@@ -227,7 +227,7 @@ class ClimateOracle(Case):
                 expected = numpy.broadcast_to(plain, x.shape).ravel()
                 found = mesh.root["nodes/tags"][name][...]
                 self.assertTrue(numpy.array_equal(found, expected, equal_nan=kind is float), name)
-        # Every cell of the index space once, its corners those of one place and the next along each axis.
+        # Every cell of the index space once. Its corners are an index and the next one along each axis.
         places = {
             tuple(sorted(numpy.unravel_index(numpy.array(nodes) - 1, x.shape)[axis].tolist()))
             for nodes in mesh.elements().values()
@@ -265,7 +265,7 @@ class ClimateOracle(Case):
 
     @staticmethod
     def write_grid(path: Path, kind: str) -> None:
-        """Latitudes and pressures descend; a field has a height of one place; shorts are packed, some missing."""
+        """Write a grid: descending latitudes and pressures, a field with one height, packed shorts with missing values."""
         numbers = numpy.random.default_rng(7)
         with netCDF4.Dataset(path, "w", format=kind) as file:
             for name, size in (

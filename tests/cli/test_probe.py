@@ -1,4 +1,4 @@
-"""`barrio probe` as people run it: what it finds, what it keeps, and what it says when something is wrong."""
+"""`barrio probe` as users run it: its results, its stored profiles and its messages."""
 
 import contextlib
 import json
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from barrio_case import COMMAND, MPIEXEC, Case, barrio, execute
 
-LIMIT = 200.0  # `barrio probe` takes a transport for stalled after 120, and says so itself
+LIMIT = 200.0  # `barrio probe` itself reports a stalled transport after 120
 
 
 def children_of(pid: int) -> list[int]:
@@ -20,7 +20,7 @@ def children_of(pid: int) -> list[int]:
 
 
 def ranks_below(pid: int) -> list[int]:
-    """The processes of the command that a launcher below this one has started."""
+    """Find the processes of the command that a launcher below this one started."""
     found = []
     for child in children_of(pid):
         found += ranks_below(child)
@@ -44,7 +44,7 @@ class Probe(Case):
         return barrio("probe", *words, ranks=ranks, environment=environment, limit=LIMIT, **options)
 
     def undisturbed(self, transports: str):
-        """Limits on a host that is idle for once: a busy one keeps no profile, and says so."""
+        """Probe limits until the host was idle: a busy host stores no profile, and reports that."""
         for _ in range(3):
             outcome = self.probe("--json", "--depth", "limits", "--transport", transports, ranks=2)
             self.assert_code(outcome, 0)
@@ -68,7 +68,7 @@ class Probe(Case):
             self.assertGreater(one["latencies"][0]["seconds"], 0)
         kept = json.loads(self.profiles.read_text())["profiles"]
         self.assertEqual([one["platform"]["transport"] for one in kept], ["shm", "tcp"])
-        # A job over shared memory finds its own, and takes what it says.
+        # A job over shared memory finds and uses its own profile.
         for _ in range(3):
             check = self.probe("--json", "--depth", "check", ranks=2)
             self.assert_code(check, 0)
@@ -150,9 +150,9 @@ class Probe(Case):
         self.assertEqual(len(outcome.json()["transports"]), 1)
 
     def test_one_rank_is_refused(self) -> None:
-        self.assert_error(self.probe(ranks=1), 2, "one rank alone", "barrio --ranks 2")
+        self.assert_error(self.probe(ranks=1), 2, "needs at least two ranks", "barrio --ranks 2")
         alone = execute([*MPIEXEC, "-n", "1", COMMAND, "probe"], environment=self.environment)
-        self.assert_error(alone, 2, "needs two ranks")
+        self.assert_error(alone, 2, "needs at least two ranks")
 
     def test_a_transport_that_nobody_knows_is_refused(self) -> None:
         self.assert_error(
@@ -160,7 +160,7 @@ class Probe(Case):
         )
 
     def test_a_transport_that_is_not_there_is_named(self) -> None:
-        # A network that this host does not have, asked of either MPI.
+        # Request a network that this host lacks, from either MPI.
         nowhere = {"OMPI_MCA_btl_tcp_if_include": "nowhere0", "UCX_NET_DEVICES": "nowhere0"}
         outcome = self.probe(
             "--transport", "tcp", "--depth", "limits", ranks=2, environment=nowhere

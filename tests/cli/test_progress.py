@@ -1,4 +1,4 @@
-"""Bars of progress: on a terminal, through the launcher too, and nowhere else."""
+"""Progress bars appear on a terminal, also through the launcher, and nowhere else."""
 
 import os
 import pty
@@ -14,7 +14,7 @@ WORK = ["generate", "box", "--cells", "50", "50", "50", "--tets", "--parts", "8"
 
 class Bars(Case):
     def on_a_terminal(self, *words: object, **environment: str) -> tuple[int, str]:
-        """Run the command with standard error, alone, on a terminal. @return exit code and what that shows"""
+        """Run the command with only standard error on a terminal. @return exit code and the text on that terminal"""
         ours, theirs = pty.openpty()
         with subprocess.Popen(
             [COMMAND, *map(str, words)],

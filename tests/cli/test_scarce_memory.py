@@ -1,5 +1,5 @@
-"""A rank that lacks memory, at each allocation of some size in turn: the job ends in time with one cause and exit code
-1, whatever the other ranks do meanwhile, and no half-written file gets the final name."""
+"""A rank runs out of memory, at each allocation of some size in turn. The job ends in time with one cause and exit code
+1, whatever the other ranks do, and no half-written file gets the final name."""
 
 import os
 import unittest
@@ -31,7 +31,7 @@ class ScarceMemory(Case):
         self.assertEqual(outcome.err.count("remedy: use more ranks"), 1, str(outcome))
         for text in ("Signal:", "HDF5-DIAG", "infinite loop"):
             self.assertNotIn(text, outcome.err, str(outcome))
-        # The first output may be complete: what must not be is a part of it.
+        # The first output may be complete, but never partial.
         for out in self.outputs:
             if out.read_bytes() != OLD and out.suffix == ".h5m":
                 self.assert_code(barrio("info", out), 0)
@@ -54,8 +54,8 @@ class ScarceMemory(Case):
                             path, at=at, rank=rank, stays=stays, bytes=min_bytes
                         )
                         n_places_tried += 1
-                        # What asks for a smaller vector does without one, and counts depend a little on when messages
-                        # arrive, so that the last places may not be reached. Then nothing is missing.
+                        # Some callers do without the memory, and counts vary slightly with the arrival of messages,
+                        # so a run may never reach the last allocations. Its output is then complete.
                         if outcome.code == 0:
                             n_ended_well += 1
                             self.assertEqual(self.digests(), whole, str(outcome))
@@ -80,7 +80,7 @@ class ScarceMemory(Case):
             self.sweep(binary, 12)
 
     def test_when_no_memory_at_all_is_left(self) -> None:
-        """Not even for a message."""
+        """Check a rank that lacks memory even for a message."""
         self.sweep(self.box, 3 if IS_QUICK else 20, min_bytes=1)
 
 

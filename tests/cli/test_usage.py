@@ -1,4 +1,4 @@
-"""The face of the command: help, wrong command lines, JSON, the reference page. Nothing here needs a launcher."""
+"""User interface of the command: help, wrong command lines, JSON, the reference page. Needs no launcher."""
 
 import json
 import os
@@ -28,7 +28,7 @@ class Help(Case):
                 self.assertEqual(outcome.err, "")
 
     def test_help_and_version_need_no_mpi(self) -> None:
-        # A transport that does not exist makes MPI_Init of Open MPI fail; the first run shows that it would.
+        # A missing transport makes MPI_Init fail; the first run checks that it does.
         broken = {
             "OMPI_MCA_pml": "none-such",
             "OMPI_MCA_btl": "none-such",
@@ -48,7 +48,7 @@ class Help(Case):
                 self.assert_code(barrio(*words, environment=broken), 0)
 
     def test_one_process_needs_no_folder_of_its_launcher(self) -> None:
-        # Open MPI keeps one for all single processes of a user, where they get into each other's way.
+        # Open MPI keeps one folder for all single processes of a user, in which they disturb each other.
         file = self.folder / "no-folder"
         file.touch()
         outcome = barrio("load", WING, environment={"OMPI_MCA_orte_tmpdir_base": str(file)})
@@ -108,6 +108,8 @@ class WrongCommandLines(Case):
             ("adapt", "--most-seconds", "--max-seconds"),
             ("adapt", "--least-quality=0.2", "--min-quality"),
             ("adapt", "--origin-field", "--parent-field"),
+            ("adapt", "--finest", "--min-size"),
+            ("adapt", "--largest", "--max-size"),
         ):
             words = [command, "in.msh", former, 1, "-o", "out.h5m"]
             self.expect(words, f"'{former}': is spelt {present}", f"barrio {command} --help")
@@ -170,7 +172,7 @@ class WrongCommandLines(Case):
         )
         self.expect(
             ["generate", "box", "--volumes", 11, 1, 1, "-o", "x.h5m"],
-            "11 pieces along axis 0: are more than the 10 cells there",
+            "11 pieces along axis 0: must not exceed the 10 cells there",
         )
         self.expect(
             ["partition", WING, "-n", 4, "-m", "mets", "-o", "x.h5m"],
@@ -246,7 +248,7 @@ class WrongCommandLines(Case):
             (["--seed", "-1"], "--seed"),
             (["--pin", "0="], "is neither RANK nor RANK=CORE"),
             (["--pin", "0=99"], "core 99 is not in 0..7"),
-            (["--pin", "7"], "is not of a rank in 0..0"),
+            (["--pin", "7"], "must be of a rank in 0..0"),
             (["--bottleneck", "2"], "use a share, 0 to 1"),
             (["--method", "bset"], "Did you mean 'best'?"),
             (["--message-bytes", "-1"], "is -1"),
@@ -254,8 +256,8 @@ class WrongCommandLines(Case):
             with self.subTest(words=words):
                 self.assert_error(barrio("map", traffic, "--machine", "2x4", *words), 2, message)
         self.assert_error(barrio("map", traffic), 2, "--machine", "is required")
-        self.assert_error(barrio("map", f"{traffic}*x", "--machine", "2x4"), 2, "behind its '*'")
-        # An option's list does not take the traffic behind it.
+        self.assert_error(barrio("map", f"{traffic}*x", "--machine", "2x4"), 2, "after its '*'")
+        # An option's list does not consume the traffic file after it.
         named = barrio("map", "--machine", "2x4", "--hosts", "a,b", traffic, "--json")
         self.assert_code(named, 0)
         self.assertEqual(json.loads(named.out)["node_names"], ["a", "b"])
@@ -281,7 +283,10 @@ class WrongCommandLines(Case):
         order = self.folder / "order"
         words = ["--machine", "2x2", "-f", "permutation", "-o", order]
         given = [[0, 1], [2, 3]]
-        better = [[0, 2], [1, 3]]  # by node; which node and core is first costs the same
+        better = [
+            [0, 2],
+            [1, 3],
+        ]  # by node; the order of nodes and of cores does not change the cost
 
         def nodes(placement: list[int]) -> list[list[int]]:
             return sorted([r for r, core in enumerate(placement) if core // 2 == n] for n in (0, 1))
@@ -289,9 +294,9 @@ class WrongCommandLines(Case):
         for traffic, more, ranks, told in (
             (small, [], given, "gains 0.245 %, less than --min-gain 0.5"),
             (small, ["--min-gain", "0.1"], better, ""),
-            (guessed, [], given, "a recording only guesses"),
+            (guessed, [], given, "a recording only estimates"),
             (guessed, ["--collectives", "1"], better, ""),
-            (guessed, ["--collectives", "0"], given, "as good as what was found"),
+            (guessed, ["--collectives", "0"], given, "as good as the placement found"),
         ):
             with self.subTest(traffic=traffic.name, more=more):
                 done = barrio("map", traffic, *words, *more, "--json")
@@ -306,14 +311,14 @@ class WrongCommandLines(Case):
                 self.assertEqual(document["choice"]["order"], "given" if told else "found")
                 text = barrio("map", traffic, *words, *more)
                 self.assertEqual("the given order stays: " in text.out, bool(told), str(text))
-        # The best that was found is kept in the document.
+        # The document keeps the best placement found.
         document = barrio("map", small, *words, "--json").json()
         self.assertEqual(nodes(document["choice"]["found"]["placement"]), better)
         self.assertLess(document["choice"]["found"]["cost"], document["after"]["cost"])
         self.assert_error(
             barrio("map", small, *words, "--min-gain", "-1"), 2, "--min-gain -1", "use 0 to 100"
         )
-        # A machine whose near ranks are far is told.
+        # A machine whose near ranks are more distant than its far ranks gets a warning.
         for machine, is_told in (("2:2;10:1", True), ("2:2;1:10", False)):
             done = barrio("map", small, "--machine", machine)
             self.assertEqual("the wrong way round" in done.out, is_told, str(done))
@@ -395,7 +400,7 @@ class Streams(Case):
                     )
 
     def test_names_that_are_no_utf8(self) -> None:
-        # Latin-1, and a name that the 32 bytes of a .h5m file cut in the middle of a letter.
+        # Latin-1, and a name that the 32 bytes of a .h5m file cut in the middle of a character.
         text = WING.read_bytes()
         for name in (b"Fl\xfcgel", ("Flügel " * 4 + "üüüü").encode()):
             path = self.folder / "name.msh"

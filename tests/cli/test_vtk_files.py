@@ -1,4 +1,4 @@
-"""Write VTK files in every encoding with VTK itself, read them with barrio, and compare what arrives. Needs vtk, h5py."""
+"""Write VTK files in every encoding with VTK itself, read them with barrio, and compare. Needs vtk, h5py."""
 
 import unittest
 from pathlib import Path
@@ -38,7 +38,7 @@ def add(data, name: str, values) -> None:
 
 
 def make_bricks(*n: int):
-    """Hexes of a box, with data that say which row each point and cell is."""
+    """Make hexes of a box, with the row number of each point and cell as data."""
     image = vtk.vtkImageData()
     image.SetDimensions(*(k + 1 for k in n))
     to_grid = vtk.vtkAppendFilter()
@@ -59,7 +59,7 @@ def make_bricks(*n: int):
 
 
 def pieces_of(path: Path) -> list:
-    """The grids of a VTKHDF file, by VTK's own reader."""
+    """Read the grids of a VTKHDF file by VTK's own reader."""
     reader = vtk.vtkHDFReader()
     reader.SetFileName(str(path))
     reader.Update()
@@ -70,7 +70,7 @@ def pieces_of(path: Path) -> list:
 
 
 def make_grid():
-    """A soup of cells of many types, with data of many types."""
+    """Make a soup of cells of many types, with data of many types."""
     random = numpy.random.default_rng(5)
     points = vtk.vtkPoints()
     points.SetData(numpy_to_vtk(random.random((N_POINTS, 3)), deep=1))
@@ -91,7 +91,7 @@ def make_grid():
 
 
 def spell_hexes_as_polyhedra(path: Path) -> None:
-    """Replace the hexes of a .h5m file without parts by lists of faces, which are listed once each."""
+    """Replace the hexes of a .h5m file without parts by lists of faces, each face once."""
     with h5py.File(path, "r+") as file:
         elements = file["tstt/elements"]
         hexes = elements["Hex8/connectivity"][:]
@@ -176,7 +176,9 @@ class VtkFiles(Case):
                     writer.SetFileVersion(version)
                     writer.SetFileType(2 if is_binary else 1)
                     self.assertEqual(writer.Write(), 1)
-                    if not is_binary:  # VTK leaves digits away: what it reads again is the oracle
+                    if (
+                        not is_binary
+                    ):  # VTK writes fewer digits: compare with its own reading of the file
                         reader = vtk.vtkUnstructuredGridReader()
                         reader.SetFileName(str(path))
                         reader.ReadAllVectorsOn()
@@ -192,7 +194,7 @@ class VtkFiles(Case):
             vtk.vtkXMLWriter.Binary,
             vtk.vtkXMLWriter.Appended,
         )
-        # Mode, is compressed, is encoded in base64, bits of sizes, is big endian, bytes of a block.
+        # Mode, is compressed, is base64, bits of sizes, is big endian, bytes of a block.
         for case in (
             (ascii, False, False, 32, False, 0),
             (binary, False, False, 32, False, 0),
@@ -240,7 +242,7 @@ class VtkFiles(Case):
             out = self.folder / f"bricks{ranks}.vtkhdf"
             outcome = barrio("convert", parted, out, ranks=ranks)
             self.assert_code(outcome, 0)
-            self.assertNotIn("no place", outcome.err)
+            self.assertNotIn("cannot hold", outcome.err)
             with h5py.File(out) as file:
                 arrays: dict[str, bytes] = {}
                 file.visititems(
@@ -270,7 +272,7 @@ class VtkFiles(Case):
         self.assertEqual(contents[0], contents[2])
 
     def test_second_order_cells_are_those_of_vtk(self) -> None:
-        """VTK says itself where the nodes of a cell are; they must come back there, and each field with its node."""
+        """Compare with VTK's own node positions: nodes must return to them, and each field to its node."""
         for name in (
             "QuadraticEdge",
             "QuadraticTriangle",

@@ -1,7 +1,7 @@
-"""Writes that fail, on BARRIO_RANKS ranks: one message, exit code 1, in time, the old file whole and nothing left.
+"""Failing writes on BARRIO_RANKS ranks: one message, exit code 1, in time, the old file intact and no leftovers.
 
-A library loaded before the program lets the N-th of the system's calls on the output fail, on one rank or from one call
-on, for each N in turn: so every write, allocation, close and rename fails once.
+A preloaded library makes the N-th system call on the output fail, on one rank or all calls from there on, for each N in
+turn. So every write, allocation, close and rename fails once.
 """
 
 import errno
@@ -34,7 +34,7 @@ KINDS = {
     OPEN: errno.EMFILE,
     CLOSE: errno.EIO,
 }
-WELL = (0, 4)  # 4: heat says that it has not come to its end
+WELL = (0, 4)  # 4: heat has not converged
 LIBRARY = os.environ["BARRIO_FAULTY_IO"]
 
 
@@ -53,7 +53,7 @@ class WriteFaults(Case):
         return at_ranks(*words, environment=environment)
 
     def n_calls(self, words: list[object], out: Path, calls: int) -> int:
-        """The most calls of a kind that a rank makes on the output."""
+        """Return the max number of calls of a kind on the output, over all ranks."""
         folder = Path(tempfile.mkdtemp(dir=self.folder))
         outcome = self.run_faulty(words, calls=calls, file=out.name, at=0, tell=folder)
         self.assertIn(outcome.code, WELL, str(outcome))
@@ -73,14 +73,14 @@ class WriteFaults(Case):
         for kind in kinds[:1] if IS_QUICK else kinds:
             n = self.n_calls(words, out, kind)
             self.assertTrue(n > 0 or kind == ALLOCATE, f"no call of kind {kind} on {out.name}")
-            # All of a few, and the first, the last and some between of many.
+            # All calls if few; else the first, the last and some between.
             places = sorted({1 + i * (n - 1) // 11 for i in range(12)}) if n > 0 else []
             for at in places[:: len(places) // 2 or 1] if IS_QUICK else places:
                 for rank in range(RANKS):
                     with self.subTest(out=out.name, kind=kind, at=at, of=n, rank=rank):
                         plan = {"calls": kind, "file": out.name, "at": at, "error": KINDS[kind]}
                         outcome = self.run_faulty(words, rank=rank, **plan)
-                        if outcome.code in WELL:  # this rank does not come so far
+                        if outcome.code in WELL:  # this rank makes fewer calls
                             self.assertNotEqual((rank, at), (0, 1), str(outcome))
                             self.assertNotEqual(out.read_bytes(), OLD)
                             self.assert_no_leftovers()
@@ -124,7 +124,7 @@ class WriteFaults(Case):
         self.sweep([HEAT, WING, "-o", out, "--frames", 4, "--end-time", 0.01], out, (WRITE, CLOSE))
 
     def test_streamed(self) -> None:
-        """Rows that are put one by one: a fault in the middle is told by the next call of all ranks."""
+        """Stream rows one by one: all ranks report a fault in the middle at their next call."""
         if not STREAM:
             self.skipTest("the example stream is not built")
         for name in ["out.h5m"] if IS_QUICK else ["out.h5m", "out.vtkhdf"]:
@@ -146,7 +146,7 @@ class WriteFaults(Case):
         self.sweep(["load", self.box, "--result", out], out, (WRITE, RENAME, OPEN, CLOSE))
 
     def test_a_disk_that_cannot_set_space_aside(self) -> None:
-        """As some network file systems: then the disk is full when rows are written, or the structure."""
+        """Fill a disk without preallocation, as on some network file systems: writing rows or metadata finds it full."""
         with self.small_disk("64k") as disk:
             for name, words in (
                 ("out.h5m", ["partition", WING, "-n", 4, "-o"]),
@@ -175,7 +175,7 @@ class WriteFaults(Case):
         self.assert_code(barrio("load", out), 0)
 
     def test_limit_on_file_sizes(self) -> None:
-        """`ulimit -f`: by itself the system would kill the process without a word."""
+        """Exceed `ulimit -f`: by default the system kills the process silently."""
         for name, words in (
             ("out.h5m", ["partition", WING, "-n", 4, "-o"]),
             ("out.vtkhdf", ["convert", WING]),
@@ -183,7 +183,7 @@ class WriteFaults(Case):
         ):
             out = self.folder / name
             out.write_bytes(OLD)
-            # From the first call on the output on: shared memory of MPI is made of files too.
+            # The limit starts at the first call on the output, because MPI's shared memory consists of files too.
             limit = 512 if name == "out.json" else 65536
             plan = {"calls": OPEN | WRITE | ALLOCATE, "file": out.name, "at": 1, "limit": limit}
             outcome = self.run_faulty([*words, out], **plan)

@@ -1,4 +1,4 @@
-"""Steps of a VTKHDF file as the vtk wheel reads them."""
+"""Steps of a VTKHDF file, as read by the vtk wheel."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,7 +8,7 @@ import vtk
 
 
 def steps_of(path: Path) -> Iterator[tuple[float, Any]]:
-    """Time and data of each step."""
+    """Yield the time and data of each step."""
     reader = vtk.vtkHDFReader()
     reader.SetFileName(str(path))
     reader.UpdateInformation()

@@ -17,7 +17,7 @@
 namespace barrio::delaunay {
 namespace {
 
-/// An audit has to find each kind of fault, so each is made.
+/// An audit must find each kind of fault, so these tests make each.
 class AuditTest : public testing::Test {
  protected:
   AuditTest() : graph_(pipe_section(40, 12)) {
@@ -26,7 +26,7 @@ class AuditTest : public testing::Test {
     compact(mesh);
     mesh_ = audited(mesh);
   }
-  /// Names of the checks that are not met.
+  /// Return the names of the failed checks.
   std::string faults(double min_angle = 20, double max_area = 0.01) const {
     std::string names;
     for (const Audit::Check& check : audit(mesh_, graph_, {.min_angle = min_angle, .max_area = max_area}).checks)
@@ -47,7 +47,7 @@ TEST_F(AuditTest, FindsATurnedTriangle) {
 }
 
 TEST_F(AuditTest, FindsAMissingTriangle) {
-  // one inside: its edges become a loop that lies on no segment
+  // an inner triangle: its edges become a loop on no segment
   const auto is_inside = [&](const std::array<std::int64_t, 3>& t) {
     return std::ranges::none_of(mesh_.edges, [&](const std::array<std::int64_t, 2>& edge) {
       return std::ranges::find(t, edge[0]) != t.end() || std::ranges::find(t, edge[1]) != t.end();
@@ -142,7 +142,7 @@ TEST(AuditOfRegions, FindsTrianglesAboveTheirOwnBounds) {
   const auto finer = [](const Point& p) { return p[0] < 0.5 ? 0.01 : 1e-5; };
   EXPECT_EQ(fault({.keeps_regions = false, .area_at = finer}).substr(0, 6), "areas:");
   graph.regions[0].place = {2, 2};
-  EXPECT_EQ(fault({}), "regions: region 1 has its place outside");
+  EXPECT_EQ(fault({}), "regions: region 1 has its position outside");
 }
 
 std::string faults_of(const AuditedMesh& mesh, const PlanarGraph& graph) {
@@ -182,8 +182,7 @@ AuditedMesh refined(const PlanarGraph& graph) {
   return audited(mesh);
 }
 
-/// A square with a hole like a diamond in its middle, and a line that comes from outside and leaves again through four
-/// of their points.
+/// Make a square with a diamond-shaped hole, crossed by a line from outside to outside through four of their points.
 PlanarGraph crossed_square() {
   PlanarGraph graph;
   graph.points = {{0, 0}, {0.5, 0}, {1, 0}, {1, 1}, {0.5, 1}, {0, 1}, {0.5, 0.3}, {0.7, 0.5}, {0.5, 0.7}, {0.3, 0.5}};
@@ -203,7 +202,7 @@ TEST(AuditOfSegments, KnowsThoseThatLieInsideInPart) {
   std::swap(graph.segments.back().ends[0], graph.segments.back().ends[1]);
   EXPECT_EQ(faults_of(mesh, graph), "");
   EXPECT_EQ(faults_of(refined(open), graph), "segments ");
-  // one of the two stretches inside is said to be none
+  // one of the two pieces inside is no longer a segment
   AuditedMesh half = mesh;
   const auto is_above = [&](const std::array<std::int64_t, 2>& edge) {
     return std::ranges::all_of(edge, [&](std::int64_t v) {
@@ -216,7 +215,7 @@ TEST(AuditOfSegments, KnowsThoseThatLieInsideInPart) {
 }
 
 TEST(AuditOfSegments, TellsThemFromOthersThatAreSomeUlpsAway) {
-  // two lines from one corner: what is added on one is as near to the other as rounding
+  // two lines from one corner: rounding separates points added on one from the other by about one ulp
   PlanarGraph graph = unit_square(1);
   const double up = std::nextafter(0.5, 1.0);
   graph.points.insert(graph.points.end(), {{1.0 / 1024, 1.0 / 1024}, {0.5, 0.5}, {0.5, up}});

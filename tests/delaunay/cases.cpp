@@ -13,7 +13,7 @@ double uniform(std::mt19937_64& random, double low, double high) {
   return std::uniform_real_distribution<double>(low, high)(random);
 }
 
-/// Whether two segments share more than a common end. Points in the middle of a segment are allowed.
+/// Tell whether two segments share more than a common end. Points in the middle of a segment are allowed.
 bool cross(const PlanarGraph& graph, const PlanarGraph::Edge& s, const PlanarGraph::Edge& t) {
   const auto point = [&](std::int32_t i) { return graph.points[static_cast<std::size_t>(i)]; };
   const Point a = point(s.ends[0]);
@@ -34,7 +34,7 @@ void add_segment_if_free(PlanarGraph& graph, std::int32_t a, std::int32_t b, std
     graph.segments.push_back(edge);
 }
 
-/// Leave out points that are there already.
+/// Add a point unless it is already there.
 void add_point(PlanarGraph& graph, std::set<Point>& known, const Point& p) {
   if (known.insert(p).second) graph.points.push_back(p);
 }

@@ -21,7 +21,7 @@
 namespace barrio::delaunay {
 namespace {
 
-/// Triangles by the places of their corners and the number of their region.
+/// Return the triangles by the positions of their corners and their region.
 std::set<std::pair<std::array<Point, 3>, std::int32_t>> triangles_of(const Triangulation& mesh) {
   std::set<std::pair<std::array<Point, 3>, std::int32_t>> all;
   for (const Triangle& t : mesh.triangles.items()) {
@@ -32,7 +32,7 @@ std::set<std::pair<std::array<Point, 3>, std::int32_t>> triangles_of(const Trian
   return all;
 }
 
-/// With regions on both sides of a wall, and a hole.
+/// Make a graph with regions on both sides of a wall, and a hole.
 PlanarGraph two_rooms() {
   PlanarGraph graph{.points = {{0, 0}, {1, 0}, {2, 0}, {2, 1}, {1, 1}, {0, 1}},
                     .segments = {{{0, 1}, 1}, {{1, 2}, 1}, {{2, 3}, 2}, {{3, 4}, 3}, {{4, 5}, 3}, {{5, 0}, 4}}};
@@ -52,9 +52,9 @@ TEST(FlatMesh, ATriangulationThatComesBackIsTheSame) {
     refine(mesh, {.min_angle = 15});
     compact(mesh);
     FlatMesh flat = to_flat_mesh(mesh);
-    // in any order, any way round, with a vertex that nobody has
+    // in any order, in any orientation, with an unused vertex
     std::ranges::shuffle(flat.triangles, random);
-    if (i == 0) flat.triangles = to_flat_mesh(mesh).triangles;  // whose regions stand in their order
+    if (i == 0) flat.triangles = to_flat_mesh(mesh).triangles;  // triangle_regions has their order
     for (auto& triangle : flat.triangles)
       if (random() % 2 == 0) std::swap(triangle[0], triangle[1]);
     if (i > 0) flat.triangle_regions.clear();
@@ -62,7 +62,7 @@ TEST(FlatMesh, ATriangulationThatComesBackIsTheSame) {
     std::vector<std::string> left_out;
     Triangulation again = triangulate(to_graph(flat, left_out));
     validate(again);
-    EXPECT_EQ(left_out, std::vector<std::string>{"1 vertices that no triangle has"});
+    EXPECT_EQ(left_out, std::vector<std::string>{"1 vertices without triangles"});
     EXPECT_EQ(compact(again), 0);
     EXPECT_EQ(triangles_of(again), triangles_of(mesh)) << "graph " << i;
   }
@@ -117,7 +117,7 @@ TEST(FlatMesh, RefusesWhatIsNoMesh) {
                        .triangles = {{0, 1, 2}, {3, 4, 5}},
                        .regions = {{}, {}},
                        .triangle_regions = {1, 2}};
-  EXPECT_NE(complaint(overlapping).find("segments of one part"), std::string::npos) << complaint(overlapping);
+  EXPECT_NE(complaint(overlapping).find("segments around one part"), std::string::npos) << complaint(overlapping);
 }
 
 TEST(Sides, HaveToCloseAndToAgree) {
@@ -136,7 +136,7 @@ TEST(Sides, HaveToCloseAndToAgree) {
   };
   PlanarGraph turned = graph;
   turned.sides[2] = {PlanarGraph::outside, 1};
-  EXPECT_NE(complain(turned).find("is outside, and in region 1"), std::string::npos) << complain(turned);
+  EXPECT_NE(complain(turned).find("is both outside and in region 1"), std::string::npos) << complain(turned);
   PlanarGraph open = graph;
   open.segments.pop_back();
   open.sides.pop_back();

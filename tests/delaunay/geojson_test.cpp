@@ -22,7 +22,7 @@ class GeoJsonTest : public testing::Test {
     std::ofstream(path) << text;
     return path;
   }
-  /// Areas of regions by their numbers.
+  /// Return the areas of regions by number.
   static std::map<std::int32_t, double> areas(const PlanarGraph& graph) {
     Triangulation mesh = triangulate(graph);
     validate(mesh);
@@ -52,7 +52,7 @@ class GeoJsonTest : public testing::Test {
 };
 
 TEST_F(GeoJsonTest, PolygonsAreRegionsWhateverTheirWayRound) {
-  // a country with a lake, in which lies an island; its neighbour, whose border has one more point; islands of a third
+  // a country with an island in a lake; a neighbour with one more point on the common border; a third one of islands
   const std::string text =
       collection(polygon("[[[0,0],[4,0],[4,4],[0,4],[0,0]], [[1,1],[3,1],[3,3],[1,3],[1,1]]]") + "," +
                  polygon("[[[4,0],[4,2],[4,4],[6,4],[6,0],[4,0]]]") + "," +
@@ -79,7 +79,7 @@ TEST_F(GeoJsonTest, IsProjectedAtOnceAndClosesAt180Degrees) {
 }
 
 TEST_F(GeoJsonTest, SharedBordersStaySharedInAnyMap) {
-  // the neighbour has a point in the middle of the border, which a map that bends lines puts beside it
+  // the neighbour has a point in the middle of the border; a map that bends lines moves it off the border
   const std::string text = collection(polygon("[[[0,0],[4,0],[4,4],[0,4],[0,0]]]") + "," +
                                       polygon("[[[4,0],[6,0],[6,4],[4,4],[4,1],[4,0]]]"));
   for (const bool is_mirrored : {false, true}) {
@@ -100,14 +100,14 @@ TEST_F(GeoJsonTest, SaysWhatIsWrongAndWhere) {
   const auto expect = [&](const std::string& text, const std::string& part) {
     EXPECT_NE(complaint(text).find(part), std::string::npos) << complaint(text);
   };
-  expect("{", "is no JSON");
+  expect("{", "is not JSON");
   expect("[]", "lacks 'type'");
-  expect(R"({"type": "Polygon", "coordinates": [[[0,0],[1e604,0],[1,1],[0,0]]]})", "is no JSON");
+  expect(R"({"type": "Polygon", "coordinates": [[[0,0],[1e604,0],[1,1],[0,0]]]})", "is not JSON");
   expect(R"({"type": "Polygon", "coordinates": [[[2,0],[0,7],[2,0],[0,7],[11,1],[2,0]]]})", "region 1");
-  expect(R"({"type": "FeatureCollection", "features": 3})", "no list");
+  expect(R"({"type": "FeatureCollection", "features": 3})", "not a list");
   expect(R"({"type": "Cube", "coordinates": []})", "the geometry 'Cube'");
   expect(R"({"type": "Point", "coordinates": [1, 2]})", "has no polygons");
-  expect(collection(polygon("[[[0,0],[1,0],[1,1],[0,1]]]")), "feature 1: has a ring that begins at (0, 0)");
+  expect(collection(polygon("[[[0,0],[1,0],[1,1],[0,1]]]")), "feature 1: has a ring that starts at (0, 0)");
   expect(collection(polygon("[[[0,0],[1,0],[1,1],[0,0]]]") + "," + polygon("[[[0,0],[1,0],[0,0]]]")),
          "feature 2: has a ring of fewer than four");
   expect(collection(polygon("[[[0,0],[1,0],[0,0],[0,0],[0,0]]]")), "fewer than three different");
@@ -116,7 +116,7 @@ TEST_F(GeoJsonTest, SaysWhatIsWrongAndWhere) {
   expect(collection(polygon("[[[0,0],[2,0],[2,2],[0,2],[0,0]]]") + "," + polygon("[[[1,1],[3,1],[3,3],[1,3],[1,1]]]")),
          "cross at (2, 1)");
   expect(collection(polygon("[[[0,0],[9,0],[9,9],[0,9],[0,0]]]") + "," + polygon("[[[1,1],[3,1],[3,3],[1,3],[1,1]]]")),
-         "segments of one part must say the same");
+         "segments around one part must name the same region");
   expect(collection(polygon("[[[0,0],[1,0],[1,1],[0,0]]]") + "," + polygon("[[[0,0],[1,0],[1,1],[0,0]]]")),
          "areas must not overlap");
 }

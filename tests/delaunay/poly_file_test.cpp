@@ -51,7 +51,6 @@ TEST(PolyFile, ReadsWhatTriangleReads) {
   ASSERT_EQ(file.graph.regions.size(), 2U);
   EXPECT_EQ(file.graph.regions[0].max_area, 0.25);
   EXPECT_EQ(file.graph.regions[1].max_area, 0.0);
-  EXPECT_TRUE(file.left_out.empty());
   ASSERT_EQ(file.graph.attributes.size(), 1U);
   EXPECT_EQ(file.graph.attribute_values, (std::vector<double>{3.5, 3.5, 0, 0}));
 }
@@ -77,12 +76,12 @@ TEST(PolyFile, NamesTheLine) {
   expect("3 2 0 0\n0 0 0\n1 x 0\n", "bad.poly:3: x is 'x', not a number");
   expect("3 2 0 0\n0 0 0\n1 nan 0\n", "bad.poly:3: x is");
   expect("3 2 0 0\n0 0 0\n1 1 0\n", "ends before point 3 of 3");
-  expect("1 3 0 0\n0 0 0 0\n", "not of the plane");
+  expect("1 3 0 0\n0 0 0 0\n", "not in the plane");
   expect("2 2 0 0\n0 0 0\n5 1 0\n", "has point 5 where 1 was expected");
   expect("2 2 0 0\n0 0 0\n1 1 0\n1 0\n0 0 7\n", "an end of a segment is 7");
   expect("2 2 0 0\n0 0 0\n1 1 0\n1 0\n0 1 1\n", "begins and ends in one point");
   expect("99999999999 2 0 0\n", "the number of points");
-  expect("1 2 0 0\n0 0 0\n0 0\n0\n0\nmore\n", "has lines behind the regions");
+  expect("1 2 0 0\n0 0 0\n0 0\n0\n0\nmore\n", "has lines after the regions");
 }
 
 TEST(PolyFile, WritesWhatItReads) {

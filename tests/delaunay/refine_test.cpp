@@ -151,16 +151,16 @@ TEST(Refine, RandomGraphsEndAndPassTheAudit) {
     const Audit found = refined_and_audited(
         graph, {.min_angle = 20, .max_area = round % 3 == 0 ? 1e-3 : 0.0, .max_triangles = 300000}, &report);
     n_removed += report.n_removed_points;
-    n_large += report.is_complete ? 0 : 1;  // chance has put two points side by side
+    n_large += report.is_complete ? 0 : 1;  // two random points are very close
     if (!report.is_complete) continue;
     for (const Audit::Check& check : found.checks)
       ASSERT_TRUE(check.is_met) << "seed " << seed << ", round " << round << ", " << check.name << ": " << check.text;
   }
   EXPECT_LE(n_large, 5) << "seed " << seed;
-  EXPECT_GT(n_removed, 0);  // else that is not tested
+  EXPECT_GT(n_removed, 0);  // or the test is void
 }
 
-// What a fuzzer found.
+// Found by a fuzzer.
 
 TEST(Refine, KnowsTheSmallAnglesOfAHull) {
   Triangulation mesh = triangulate({.points = {{0, 0}, {10, 0}, {10, 1}}});

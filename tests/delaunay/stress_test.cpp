@@ -22,7 +22,7 @@ TEST(Stress, TenThousandGraphsEndAndPassTheAudit) {
     Triangulation mesh = triangulate(graph);
     const RefineReport report = refine(mesh, {.min_angle = 20, .max_area = max_area, .max_triangles = 1000000});
     validate(mesh);
-    n_large += report.is_complete ? 0 : 1;  // chance has put two points side by side
+    n_large += report.is_complete ? 0 : 1;  // two random points are very close
     if (!report.is_complete) continue;
     compact(mesh);
     const Audit found = audit(audited(mesh), graph, {.min_angle = 20, .max_area = max_area});

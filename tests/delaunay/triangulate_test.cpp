@@ -17,7 +17,7 @@ namespace {
 
 using Corners = std::array<std::int32_t, 3>;
 
-/// Triangles by numbers of the input, from the smallest on.
+/// Return the triangles as point numbers of the input, smallest first.
 std::set<Corners> corners_of(const Triangulation& mesh) {
   std::set<Corners> all;
   for (const Triangle& t : mesh.triangles.items()) {
@@ -30,7 +30,7 @@ std::set<Corners> corners_of(const Triangulation& mesh) {
   return all;
 }
 
-/// All triangles without a point in their circle, as points that are lifted by their numbers say.
+/// Find all triangles with an empty circumcircle. The numbers of the points break ties (simulation of simplicity).
 std::set<Corners> by_definition(const std::vector<Point>& points) {
   std::set<Corners> all;
   const auto n = static_cast<std::int32_t>(points.size());
@@ -86,6 +86,13 @@ TEST(Triangulate, CountsOfManyPoints) {
   EXPECT_EQ(compact(mesh), 0);
   validate(mesh);
   expect_pass(mesh, graph);
+}
+
+TEST(Triangulate, MemoryOfMarkersCounts) {
+  PlanarGraph graph = unit_square(8);
+  const std::uint64_t without = triangulate(graph).memory_bytes();
+  graph.point_markers.assign(graph.points.size(), 5);
+  EXPECT_GE(triangulate(graph).memory_bytes(), without + 4 * graph.points.size());
 }
 
 TEST(Triangulate, SegmentsHolesAndRegions) {

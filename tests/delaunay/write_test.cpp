@@ -22,7 +22,7 @@ TEST(Write, H5mHoldsTrianglesMarkersAndRegions) {
   refine(mesh, {.max_area = 0.01});
   compact(mesh);
   const std::string path = barrio::test::scratch() / "pipe.h5m";
-  const Triangulation none;  // what other ranks give is not looked at
+  const Triangulation none;  // arguments of other ranks are ignored
   write_h5m(barrio::test::world(), barrio::test::world().is_root() ? mesh : none, path);
 
   const AuditedMesh back = read_audited(path);

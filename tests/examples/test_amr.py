@@ -1,4 +1,4 @@
-"""examples/15-amr: a patch kernel of one's own on levels, on any number of ranks, as its page says."""
+"""examples/15-amr: a custom patch kernel on levels, on any number of ranks, with the output on its page."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""examples/08-arrays on 1 to 4 ranks, in C++ and Python: one mesh, whoever makes which sector of it."""
+"""examples/08-arrays on 1 to 4 ranks, in C++ and Python: the same mesh, whichever rank makes which sector."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""examples/09-assembly on 1 to 8 ranks, in C++ and Python: the same solution, of second order, and numbers without gaps."""
+"""examples/09-assembly on 1 to 8 ranks, in C++ and Python: one solution, of second order, and numbers without gaps."""
 
 import os
 import re
@@ -19,7 +19,7 @@ LINE = re.compile(r"(\d+)\^3 elements, (\d+) iterations, largest error (\d\.\d{6
 
 class Assembly(Case):
     def run_at(self, ranks: int, program: str, *words: str) -> str:
-        """What a program prints, or a script of the example in Python."""
+        """Run a program, or a Python script of the example. Return its output."""
         command = [program]
         if program.endswith(".py"):
             command = [PYTHON, "-m", "mpi4py", str(SOURCE / "examples" / "09-assembly" / program)]
@@ -64,7 +64,7 @@ class Assembly(Case):
         for words in ([], ["1"], ["300"], ["8", "8"]):
             outcome = execute([*MPIEXEC, "-n", "2", NUMBERING, *words])
             self.assert_code(outcome, 2)
-            self.assertIn("takes 1 to 256 elements", outcome.err)
+            self.assertIn("needs 1 to 256 elements", outcome.err)
 
     def test_usage(self) -> None:
         for words in ([], ["1"], ["x"], ["8", "8"]):

@@ -1,4 +1,4 @@
-"""examples/05-balance on 1 to 4 ranks, in C++ and Python: the same work everywhere, and ranks that are busy alike."""
+"""examples/05-balance on 1 to 4 ranks, in C++ and Python: the same work, and balanced ranks."""
 
 import os
 import re

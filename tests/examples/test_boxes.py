@@ -1,4 +1,4 @@
-"""examples/14-boxes on any number of ranks: the same as one array on which the same is computed in Python."""
+"""examples/14-boxes on any number of ranks: the same result as one array in Python."""
 
 import math
 import os
@@ -23,7 +23,7 @@ def mix(x: int) -> int:
 
 
 def expected(n: int, n_steps: int) -> str:
-    """Rows along i, one after the other."""
+    """Compute the rows along i, one after the other."""
     phase = 2.0 * math.pi / n
     now = [
         [math.sin(phase * i) * math.cos(phase * j) for i in range(n)] for j in range(n)

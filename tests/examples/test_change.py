@@ -1,4 +1,4 @@
-"""examples/11-change on 1 to 4 ranks, in C++ and Python: what the tool leaves is the same, and VTK sees it step by step."""
+"""examples/11-change on 1 to 4 ranks, in C++ and Python: the tool leaves the same cells, and VTK reads each step."""
 
 import os
 import sys
@@ -22,7 +22,7 @@ PACKAGE = os.environ.get("BARRIO_PACKAGE", "")
 
 
 def left(last_step: int) -> set[int]:
-    """Cells out of the tool's reach up to a step, by arithmetic alone."""
+    """Compute the cells out of the tool's reach up to a step, by arithmetic alone."""
     path = [(0.1 * step, 0.5, 1.0) for step in range(last_step + 1)]
     cells = set()
     for k in range(20):

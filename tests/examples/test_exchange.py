@@ -1,4 +1,4 @@
-"""examples/02-exchange on 1, 2 and 4 ranks: by hand, in rounds and in Python the same, and as the rules say."""
+"""examples/02-exchange on 1, 2 and 4 ranks: by hand, in rounds and in Python the same result, which obeys the rules."""
 
 import functools
 import os
@@ -27,7 +27,7 @@ def mix(x: int) -> int:
 
 
 def checksum() -> int:
-    """That of all particles, walked one by one, with nobody to send them."""
+    """Compute the checksum of all particles, walked one by one without messages."""
     total = 0
     for i in range(N_PARTICLES):
         site = i * N_SITES // N_PARTICLES

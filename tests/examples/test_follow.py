@@ -1,4 +1,4 @@
-"""examples/13-follow on 1 to 3 ranks: the same mesh and film, fine where the temperature changes, carried over."""
+"""examples/13-follow on 1 to 3 ranks: the same mesh and film, fine where the temperature changes, fields transferred."""
 
 import os
 import re
@@ -50,7 +50,7 @@ class Follow(Case):
                 self.expect_fine_at_front(path, 3, 0.2 + 0.15 * 3)
         self.assertEqual(len(lines), 1, lines)
         for wanted in (
-            ("--size-field", "size", "--finest", 0.06, "--growth", 0.4),
+            ("--size-field", "size", "--min-size", 0.06, "--growth", 0.4),
             (
                 "--error-field",
                 "error",
@@ -58,7 +58,7 @@ class Follow(Case):
                 0.25,
                 "--error-order",
                 1,
-                "--finest",
+                "--min-size",
                 0.06,
             ),
         ):

@@ -1,4 +1,4 @@
-"""examples/04-lattice: the same core on any rank count, each vertex once, in files that other readers open."""
+"""examples/04-lattice: the same core on any rank count, each vertex once, in files that other programs read."""
 
 import json
 import math
@@ -43,7 +43,7 @@ class Lattice(Case):
         found = [self.core(n, "--rings", 3, *SMALL, "-o", out) for n in (1, 2, 3, 4, 7, 8)]
         self.assertEqual(len({one["checksum"] for one in found}), 1)
         for one in found:
-            # 19 hexagons of 3 x 8 x 8 quads; 30 of their 114 sides lie outside, the others are 42 pairs.
+            # 19 hexagons of 3 x 8 x 8 quads; 30 of their 114 sides are on the boundary, the others form 42 pairs.
             self.assertEqual((one["assemblies"], one["joined_sides"]), (19, 42))
             self.assertEqual(one["cells"], 19 * 192 * 2)
             self.assertEqual(one["vertices_before"], 19 * 217 * 3)

@@ -1,4 +1,4 @@
-"""examples/06-overlap on 1 to 4 ranks: the same field however it is exchanged, and less to wait for with tests."""
+"""examples/06-overlap on 1 to 4 ranks: the same field with every exchange, and shorter waits with tests."""
 
 import os
 import re
@@ -24,7 +24,7 @@ class Runs(Case):
         return execute([*MPIEXEC, "-n", str(ranks), program, *map(str, words)])
 
     def figures(self, ranks: int, program: str, *words: object) -> tuple[float, float, str]:
-        """Milliseconds of a step and of the wait in it, and the checksum."""
+        """Return the milliseconds of a step and of its wait, and the checksum."""
         outcome = self.run_at(ranks, program, *words)
         self.assert_code(outcome, 0)
         match = LINE.match(outcome.out)
@@ -63,20 +63,20 @@ class Overlap(Runs):
             self.assertIn("--tests ", outcome.out)
 
     def test_bad_command_lines(self) -> None:
-        remedy = "; --help shows what there is\n"
+        remedy = "; see --help\n"
         for words, message in (
-            (("--test", "8"), "--test is no option"),
-            (("8",), "8 is no option"),
-            (("--tests",), "--tests lacks its number"),
-            (("--tests", "eight"), "--tests takes a whole number from 0 to 134217727"),
-            (("--tests", "-1"), "--tests takes a whole number from 0 to 134217727"),
-            (("--nx", "2"), "--nx takes a whole number from 3 to 134217727"),
-            (("--nx", "99999999999999999999"), "--nx takes a whole number from 3 to 134217727"),
-            (("--steps", "0"), "--steps takes a whole number from 1 to 134217727"),
-            (("--steps", "2.5"), "--steps takes a whole number from 1 to 134217727"),
-            (("--late", "nan"), "--late takes a number from 0 to 1000"),
-            (("--late", "2ms"), "--late takes a number from 0 to 1000"),
-            (("--ny", "1"), "--ny is less than the number of ranks: each needs a row"),
+            (("--test", "8"), "--test is not an option"),
+            (("8",), "8 is not an option"),
+            (("--tests",), "--tests needs a number"),
+            (("--tests", "eight"), "--tests must be an integer from 0 to 134217727"),
+            (("--tests", "-1"), "--tests must be an integer from 0 to 134217727"),
+            (("--nx", "2"), "--nx must be an integer from 3 to 134217727"),
+            (("--nx", "99999999999999999999"), "--nx must be an integer from 3 to 134217727"),
+            (("--steps", "0"), "--steps must be an integer from 1 to 134217727"),
+            (("--steps", "2.5"), "--steps must be an integer from 1 to 134217727"),
+            (("--late", "nan"), "--late must be a number from 0 to 1000"),
+            (("--late", "2ms"), "--late must be a number from 0 to 1000"),
+            (("--ny", "1"), "--ny must be at least the number of ranks: each needs a row"),
         ):
             with self.subTest(words=words):
                 outcome = self.run_at(2, HALO, *words)
@@ -92,11 +92,11 @@ class Overlap(Runs):
 
 
 class Waits(Runs):
-    """Only on a machine that does nothing else."""
+    """Times, only on an otherwise idle machine."""
 
     def less_than_half(self, before: tuple[str, ...], after: tuple[str, ...]) -> None:
-        """Ranks come late in turn, so what is left in the wait does not depend on how fast messages are."""
-        # Other work on the machine takes a core from one of them now and then.
+        """Compare waits. Ranks are late in turn, so the remaining wait does not depend on the speed of messages."""
+        # Other work on the machine sometimes takes a core from a rank.
         seen = []
         for _ in range(8):
             waits = [

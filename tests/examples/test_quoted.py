@@ -1,4 +1,4 @@
-"""Code that a page quotes from an example is in the example, word for word."""
+"""Pages quote code of the examples literally."""
 
 import os
 import re
@@ -28,7 +28,7 @@ FENCED = re.compile(r"^```(c|cpp|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def occurs(block: str, text: str) -> bool:
-    """Do these lines follow each other in the text, all indented alike?"""
+    """Tell whether these lines follow each other in the text, with one common indentation."""
     wanted = textwrap.dedent(block).splitlines()
     lines = text.splitlines()
     return any(

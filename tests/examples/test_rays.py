@@ -1,4 +1,4 @@
-"""examples/10-rays on 1 to 8 ranks, in C++ and Python: the picture that a walk along each ray by itself gives."""
+"""examples/10-rays on 1 to 8 ranks, in C++ and Python: the same picture as a serial walk along each ray."""
 
 import os
 import sys
@@ -34,7 +34,7 @@ def density(x: int, y: int, z: int) -> int:
 
 
 def values() -> list[int]:
-    """Of all pixels, row by row."""
+    """Compute all pixels, row by row."""
     picture = []
     for y in range(N):
         for column in range(N):

@@ -84,7 +84,7 @@ class Solver(Case):
             self.assertIn(f"usage: {script.name}", outcome.err)
 
     def test_a_tag_of_another_shape_is_refused(self) -> None:
-        """It overran the field's memory once."""
+        """Regression: such a tag overran the field's memory."""
         vtk = self.folder / "wide.vtk"
         vtk.write_text(
             "# vtk DataFile Version 3.0\nwide\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 4 double\n"

@@ -1,4 +1,4 @@
-"""examples/12-stream: files written layer by layer hold what arithmetic says, read by h5py and by VTK; large ones too."""
+"""examples/12-stream: files written layer by layer, also large ones, have the right contents by h5py and by VTK."""
 
 import os
 import re
@@ -24,10 +24,10 @@ MAX_MIB = 256
 
 
 class Reads(Case):
-    """What both sizes share."""
+    """Checks of both sizes."""
 
     def write(self, ranks: int, n: int, path: Path) -> float:
-        """@return the most memory of a rank, in MiB"""
+        """Run the example. @return the max memory of a rank, in MiB"""
         outcome = execute([*MPIEXEC, "-n", str(ranks), STREAM, str(n), str(path)])
         self.assert_code(outcome, 0)
         found = re.fullmatch(r"at most (\d+) MiB on a rank\n", outcome.out)
@@ -35,7 +35,7 @@ class Reads(Case):
         return float(found[1])
 
     def expect_h5m(self, path: Path, n: int) -> None:
-        """Read a layer at a time: the file may be larger than memory."""
+        """Check the file layer by layer: it may be larger than memory."""
         plane = (n + 1) ** 2
         i, j = np.meshgrid(np.arange(n), np.arange(n))
         low = (i + (n + 1) * j).ravel()

@@ -1,4 +1,4 @@
-"""examples/16-triangulate: the sea around an island, as its page says, the same on any number of ranks."""
+"""examples/16-triangulate: the sea around an island, as on its page, the same on any number of ranks."""
 
 import os
 import sys

@@ -10,7 +10,7 @@ MpiCalls mpi_calls() { return calls; }
 }  // namespace barrio::test
 
 #ifndef BARRIO_MPI_SMPI
-// A definition here stands before the one in the MPI library, for every room in this program.
+// A definition here replaces the one in the MPI library, for every room in this program.
 #define BARRIO_TEST_COUNT(counter, name, parameters, arguments) \
   extern "C" int MPI_##name parameters {                        \
     barrio::test::calls.counter += 1;                           \

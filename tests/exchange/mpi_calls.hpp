@@ -4,16 +4,16 @@
 
 namespace barrio::test {
 
-/// What this rank has called of MPI so far, counted by the profiling interface below barrio.
+/// This rank's MPI calls so far, counted by the profiling interface below barrio.
 struct MpiCalls {
   std::uint64_t collectives = 0;  ///< reductions, scans, gathers, broadcasts, barriers, blocking or not
   std::uint64_t sends = 0;        ///< MPI_Send and MPI_Isend
 };
 
-/// Always zero under SMPI, which has no profiling interface.
+/// Return the counts. Always zero under SMPI, which has no profiling interface.
 MpiCalls mpi_calls();
 
-/// Count the calls from its making on.
+/// Counts of the calls since its construction.
 class CallsSince {
  public:
   CallsSince() : before_(mpi_calls()) {}

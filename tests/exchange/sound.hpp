@@ -7,7 +7,7 @@
 
 namespace barrio::test {
 
-/// One round in which each rank tells each neighbour its own rank.
+/// Do one round in which each rank sends its rank number to each neighbour.
 inline void expect_sound(exchange::Neighborhood& hood) {
   auto round = hood.begin_round<int>();
   for (const Rank to : hood.neighbours()) round.allocate(to) = world().rank();

@@ -16,7 +16,7 @@
 
 namespace barrio::test {
 
-/// A number that every rank of this run computes alike, from the seed of the run and what it is for.
+/// Return a pseudo-random number from the seed of the run and the purpose. The same on every rank.
 inline std::uint64_t number(std::initializer_list<std::uint64_t> purpose) {
   Hash64 hash(seed());
   for (const std::uint64_t word : purpose) hash.add(word);
@@ -31,7 +31,7 @@ struct Blob {
   bool operator==(const Blob&) const = default;
 };
 
-/// Fill bytes by a number; equal numbers give equal bytes.
+/// Fill bytes from a number; equal numbers give equal bytes.
 inline void fill(std::span<std::byte> bytes, std::uint64_t from) {
   std::uint64_t word = 0;
   for (std::size_t i = 0; i < bytes.size(); ++i, word >>= 8U) {
@@ -49,7 +49,7 @@ T filled(std::uint64_t from) {
 enum class Graph { none, ring, all, random };
 inline constexpr std::array all_graphs{Graph::none, Graph::ring, Graph::all, Graph::random};
 
-/// Do two ranks border on each other? Symmetric, and the same on all ranks.
+/// Tell whether two ranks are neighbours. Symmetric, and the same on all ranks.
 inline bool are_neighbours(Graph graph, Rank a, Rank b, int n_ranks) {
   if (a == b || graph == Graph::none) return false;
   if (graph == Graph::ring) return (a + 1) % n_ranks == b || (b + 1) % n_ranks == a;
@@ -62,7 +62,7 @@ inline std::vector<Rank> neighbours_of(Graph graph, Rank rank, int n_ranks) {
   return neighbours;
 }
 
-/// What a call says that is to be refused.
+/// Return the message of a call that must be refused.
 template <class Act>
 std::string error_of(Act&& act) {
   try {

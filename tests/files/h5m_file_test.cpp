@@ -18,8 +18,8 @@ namespace fs = std::filesystem;
 using Words = std::vector<std::int64_t>;
 using Type = H5mValues::Of;
 
-/// A bar of hexes, `n` a rank, with the quads that cap it, a polygon and a triangle: rank r puts its hexes one by one,
-/// the last first; other tables are the last rank's.
+/// A bar of hexes, `n_each` per rank, with the quads at its ends, a polygon and a triangle. Each rank puts its hexes
+/// one by one, the last first; the last rank puts the other tables.
 constexpr std::int64_t n_each = 3;
 
 std::vector<std::byte> bytes_of(const auto& numbers) {
@@ -128,7 +128,7 @@ TEST(H5mFile, TablesTagsAndSets) {
   EXPECT_EQ(read_integers(hdf.get(), "/tstt/tags/next/values"), Words{5 * n + 9});
 }
 
-/// What is said on all ranks when something is wrong, and whether the file stays away.
+/// Return the message of a failure, the same on all ranks. Checks that no file exists afterwards.
 std::string cause_of(const H5mTables& tables, const std::function<void(H5mFile&)>& put) {
   const fs::path path = test::scratch() / "refused.h5m";
   std::string said = "nothing";
@@ -149,7 +149,7 @@ TEST(H5mFile, WhatDoesNotFitIsRefusedOnAllRanks) {
   const bool is_last = world().rank() == world().size() - 1;
   const std::vector<double> x(9);
   EXPECT_EQ(cause_of({.elements = {{.type = "Tetra", .n_nodes = 4, .n = 1}}}, [](H5mFile&) {}),
-            "are not known to .h5m files");
+            "do not exist in the .h5m format");
   EXPECT_EQ(cause_of({.n_vertices = 3}, [](H5mFile&) {}), "0 rows were put, but there are 3");
   EXPECT_EQ(cause_of({.n_vertices = 3},
                      [&](H5mFile& file) {
@@ -162,14 +162,14 @@ TEST(H5mFile, WhatDoesNotFitIsRefusedOnAllRanks) {
                        file.put_vertices(0, x);
                        file.put_elements(0, 0, Words{1, 2});
                      }),
-            "2 numbers are put that are no rows of 3 of the dataset's type");
+            "2 numbers are put that are not rows of 3 of the dataset's type");
   EXPECT_EQ(cause_of({.n_vertices = 3},
                      [&](H5mFile& file) {
                        if (is_last) file.put_vertices(0, x);
                        if (is_last) file.put_elements(0, 0, Words{1, 2, 3});
                      }),
-            "is not there: the file has 0");
-  EXPECT_EQ(cause_of({.n_sets = 1}, [](H5mFile&) {}), "do not all have 1 rows, as was said");
+            "does not exist: the file has 0");
+  EXPECT_EQ(cause_of({.n_sets = 1}, [](H5mFile&) {}), "must all have 1 rows, one per set");
 }
 
 }  // namespace

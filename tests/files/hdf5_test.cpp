@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 constexpr hsize_t n_rows = 23;
 
-/// Write one dataset by plain HDF5; HDF5 converts to the type of the file, and deflates chunks.
+/// Write one dataset by plain HDF5, which converts to the type of the file and deflates chunks.
 void put(hid_t file, const char* name, hid_t type, hid_t memory_type, std::vector<hsize_t> sizes, const void* values,
          H5D_layout_t kind = H5D_CONTIGUOUS) {
   const hid_t space = H5Screate_simple(static_cast<int>(sizes.size()), sizes.data(), nullptr);
@@ -70,7 +70,7 @@ std::vector<IntegerType> integer_types() {
           {"u64be", H5T_STD_U64BE, 0, max}};
 }
 
-/// Both ends of the type's range and what lies near them.
+/// Return both ends of the type's range and numbers near them.
 std::vector<std::int64_t> values_of(const IntegerType& type) {
   std::vector<std::int64_t> values{type.low, type.high, type.low + 1, type.high - 1, 0, 1, 77};
   while (values.size() < n_rows)
@@ -222,9 +222,9 @@ TEST_F(HdfFile, WhatIsNotThereIsSaidByName) {
   EXPECT_EQ(fault_of([&] { read_integers(file.get(), "array"); }),
             "3: array: has arrays of 3 numbers where single numbers were expected");
   EXPECT_EQ(fault_of([&] { read_integers(file.get(), "i8le", {20, 4}); }),
-            "3: i8le: has 23 rows, rows 20 to 24 were wanted");
+            "3: i8le: has 23 rows, but rows 20 to 24 were requested");
   EXPECT_EQ(fault_of([&] { read_integers(file.get(), "i8le", {-1, 4}); }),
-            "3: i8le: has 23 rows, rows -1 to 3 were wanted");
+            "3: i8le: has 23 rows, but rows -1 to 3 were requested");
   EXPECT_EQ(fault_of([&] { read_texts(file.get(), "lines"); }),
             "3: lines: has values of varying length, which are not expected here");
 }
@@ -233,7 +233,7 @@ TEST_F(HdfFile, AnnouncedSizesAreNotBelieved) {
   const std::string absurd = (test::scratch() / "absurd.h5").string();
   if (world().rank() == 0) {
     const hid_t file = H5Fcreate(absurd.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-    // Never written, so nothing of it is in the file.
+    // Never written, so the file does not store it.
     const hsize_t n = hsize_t{1} << 59U;
     const hid_t space = H5Screate_simple(1, &n, nullptr);
     H5Dclose(H5Dcreate2(file, "whole", H5T_STD_I64LE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
@@ -271,7 +271,7 @@ TEST_F(HdfFile, FilesThatCannotBeOpened) {
       << fault_of([&] { open_to_read(world(), torn); });
 }
 
-// HDF5 1.10 crashes here if it is asked for the names in their order.
+// HDF5 1.10 crashes here if a caller requests the names in order.
 TEST_F(HdfFile, ListsOfLinksMayBeDamaged) {
   const std::string path = (test::scratch() / "links.h5").string();
   if (world().rank() == 0) {

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 const AmrGeometry two_levels{.spacing = {{1.0, 1.0, 1.0}, {0.5, 0.5, 0.5}}};
 
-/// A cube of eight cells a rank, side by side, and on the next level a row of two cells in the last one.
+/// Make a cube of eight cells per rank, side by side, and on the next level a row of two cells in the last cube.
 std::vector<std::vector<Box>> boxes_of(bool has_fine) {
   const std::int64_t at = 2 * world().rank();
   std::vector<std::vector<Box>> boxes(2);
@@ -47,7 +47,7 @@ TEST(OverlappingAmrFile, LevelsComeAndGoInASeries) {
   const std::int64_t n = world().size();
   OverlappingAmrFile file(world(), path.string(), 4096, two_levels, true);
   for (const int step : {0, 1, 2, 3}) {
-    if (step != 2) {  // what is not given is kept
+    if (step != 2) {  // in step 2, the previous values remain
       const auto boxes = boxes_of(step == 1);
       file.make_boxes(boxes);
       put_all(file, file.make_array<double>("density"), boxes, 0.25 * step);
@@ -92,7 +92,7 @@ TEST(OverlappingAmrFile, ALevelWithoutBoxesIsLeftOut) {
   EXPECT_FALSE(has(hdf.get(), "/VTKHDF/Steps"));
 }
 
-/// What is said on all ranks when something is wrong; the file stays away.
+/// Return the message of a failure, the same on all ranks. Checks that no file exists afterwards.
 std::string refusal_of_levels(bool has_steps, const std::function<void(OverlappingAmrFile&)>& work,
                               const AmrGeometry& geometry = two_levels) {
   const fs::path path = test::scratch() / "no_levels.vtkhdf";
@@ -112,16 +112,17 @@ std::string refusal_of_levels(bool has_steps, const std::function<void(Overlappi
 
 TEST(OverlappingAmrFile, WhatDoesNotFitIsRefusedOnAllRanks) {
   const auto nothing = [](OverlappingAmrFile&) {};
-  EXPECT_EQ(refusal_of_levels(false, nothing, {}), " has no level");
-  EXPECT_EQ(refusal_of_levels(false, nothing, {.spacing = {{1, 1, 0}}}), ": level 0 has cells of size 0");
+  EXPECT_EQ(refusal_of_levels(false, nothing, {}), " must have at least one level");
+  EXPECT_EQ(refusal_of_levels(false, nothing, {.spacing = {{1, 1, 0}}}),
+            ": level 0 must have a positive, finite cell size, but has 0");
   EXPECT_EQ(refusal_of_levels(false, nothing, {.spacing = {{1, 1, 1}, {0.5, 0.5, 1}}}),
-            ": level 1 has cells of 1 along axis 2, and level 0 of 1");
+            ": level 1 has cells of 1 along axis 2, but level 0 of 1");
   EXPECT_EQ(refusal_of_levels(false, nothing, {.spacing = {{1, 1, 1}, {0.4, 0.4, 0.4}}}),
-            ": level 1 has cells of 0.4 along axis 0, and level 0 of 1");
+            ": level 1 has cells of 0.4 along axis 0, but level 0 of 1");
   const bool is_last = world().rank() == world().size() - 1;
   const auto boxes = boxes_of(true);
   EXPECT_EQ(refusal_of_levels(false, [&](OverlappingAmrFile& file) { file.make_boxes(std::span(boxes).first(1)); }),
-            " is given boxes of 1 levels, and has 2");
+            " is given boxes of 1 levels, but has 2");
   const auto with = [&](const Box& box) {
     return refusal_of_levels(false, [&](OverlappingAmrFile& file) {
       auto others = boxes;
@@ -129,7 +130,7 @@ TEST(OverlappingAmrFile, WhatDoesNotFitIsRefusedOnAllRanks) {
       file.make_boxes(others);
     });
   };
-  EXPECT_EQ(with({{1, 2, 3}, {4, 2, 5}}), ": level 1: box from 1, 2, 3 to 4, 2, 5 has no cell");
+  EXPECT_EQ(with({{1, 2, 3}, {4, 2, 5}}), ": level 1: box from 1, 2, 3 to 4, 2, 5 must have at least one cell");
   EXPECT_EQ(with({{1, 2, 3}, {4, 1LL << 31, 5}}),
             ": level 1: box from 1, 2, 3 to 4, 2147483648, 5 has indices beyond 32 bits");
   EXPECT_EQ(refusal_of_levels(false,
@@ -148,9 +149,9 @@ TEST(OverlappingAmrFile, WhatDoesNotFitIsRefusedOnAllRanks) {
       if (is_last) file.put_array<double>(p, level, box, std::vector<double>(n));
     });
   };
-  EXPECT_EQ(put(0, 1, 8), ": array 'p' is put on box 1 of level 0, which this rank has not");
-  EXPECT_EQ(put(2, 0, 8), ": array 'p' is put on box 0 of level 2, which this rank has not");
-  EXPECT_EQ(put(1, 0, 8), ": array 'p' has 8 numbers for box 0 of level 1, not 2");
+  EXPECT_EQ(put(0, 1, 8), ": array 'p' is put on box 1 of level 0, which this rank does not have");
+  EXPECT_EQ(put(2, 0, 8), ": array 'p' is put on box 0 of level 2, which this rank does not have");
+  EXPECT_EQ(put(1, 0, 8), ": array 'p' has 8 numbers for box 0 of level 1, but needs 2");
   EXPECT_NE(put(1, 0, 2).find("rows were put, but there are"), std::string::npos) << "twice";
   EXPECT_NE(refusal_of_levels(false,
                               [&](OverlappingAmrFile& file) {
@@ -168,7 +169,7 @@ TEST(OverlappingAmrFile, WhatDoesNotFitIsRefusedOnAllRanks) {
                                 file.make_boxes(boxes);
                                 file.end_step(1.0);
                               }),
-            ": array 'p' is of boxes that were there before");
+            ": array 'p' belongs to the previous boxes");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-"""files/overlapping_amr: what VTK reads of levels of boxes is what was written, on any number of ranks."""
+"""files/overlapping_amr: VTK reads the written levels of boxes, on any number of ranks."""
 
 import os
 import sys
@@ -23,7 +23,7 @@ HIDDEN = 8  # vtkDataSetAttributes::REFINEDCELL
 @unittest.skipIf(np is None, "needs vtk")
 class OverlappingAmr(Case):
     def boxes(self, data):
-        """Level, low corner and shape as the image says; arrays by name."""
+        """Yield the level, low corner and shape of each image, and its arrays by name."""
         for level in range(data.GetNumberOfLevels()):
             for b in range(data.GetNumberOfBlocks(level)):
                 image = data.GetDataSetAsImageData(level, b)

@@ -17,7 +17,7 @@ namespace {
 using test::world;
 namespace fs = std::filesystem;
 
-/// A triangle a rank, each a piece; `n` of them on the last rank.
+/// A triangle per rank, each a piece; `n` triangles on the last rank.
 struct Triangles {
   std::vector<std::int64_t> n_points, n_cells, n_nodes, connectivity, offsets;
   std::vector<double> points;
@@ -55,9 +55,9 @@ TEST(VtkhdfFile, ASeriesKeepsWhatDoesNotChange) {
   one.write_to(file);
   file.write_array<double>(Of::points, "heat", 1, heat);
   file.end_step(0.0);
-  file.end_step(1.0);  // all is kept
+  file.end_step(1.0);  // everything is kept
   file.write_array<double>(Of::points, "heat", 1, heat);
-  file.end_step(2.0);  // the same once more
+  file.end_step(2.0);  // the same again
   two.write_to(file);
   std::vector<double> more(3 * two.n_points.size(), 2.5);
   file.write_array<double>(Of::points, "heat", 1, more);
@@ -161,12 +161,12 @@ TEST(VtkhdfFile, APieceThatDoesNotFitIsRefusedOnAllRanks) {
               file.put_piece(0, arrays);
               file.put_array<double>(array, 0, three);
             }),
-            "are 1, not 2");
+            "are 1, but must be 2");
   EXPECT_EQ(cause([&](VtkhdfFile& file, const VtkhdfArrays& arrays, const auto& array) {
               file.put_piece(0, arrays);
               file.put_array<double>(array, 0, std::span(three).first(2));
             }),
-            "has 2 numbers for piece 0, not 3");
+            "has 2 numbers for piece 0, but needs 3");
   const std::string never =
       cause([&](VtkhdfFile& file, const VtkhdfArrays&, const auto& array) { file.put_array<double>(array, 0, three); });
   EXPECT_NE(never.find("rows were put, but there are"), std::string::npos) << never;
@@ -178,7 +178,7 @@ TEST(VtkhdfFile, APieceThatDoesNotFitIsRefusedOnAllRanks) {
   EXPECT_NE(twice.find("rows were put, but there are"), std::string::npos) << twice;
 }
 
-/// What is said on all ranks when something is wrong, and whether the file stays away.
+/// Return the message of a failure, the same on all ranks. Checks that no file exists afterwards.
 std::string refusal(bool has_steps, const std::function<void(VtkhdfFile&)>& work) {
   const fs::path path = path_of("refused.vtkhdf");
   std::string said = "nothing";
@@ -206,7 +206,7 @@ TEST(VtkhdfFile, WhatDoesNotFitIsRefusedOnAllRanks) {
                       if (is_last) arrays.types = {};
                       file.write_grid(one.sizes(), arrays);
                     }),
-            "are 0, not 1");
+            "are 0, but must be 1");
   EXPECT_EQ(refusal(false,
                     [&](VtkhdfFile& file) {
                       one.write_to(file);
@@ -233,7 +233,7 @@ TEST(VtkhdfFile, WhatDoesNotFitIsRefusedOnAllRanks) {
                         }
                         file.write_grid(sizes, arrays);
                       }),
-              "are 0, not 1: another rank has polyhedra");
+              "are 0, but must be 1: another rank has polyhedra");
   }
   const std::vector<double> three(3);
   EXPECT_EQ(refusal(false,
@@ -241,7 +241,7 @@ TEST(VtkhdfFile, WhatDoesNotFitIsRefusedOnAllRanks) {
                       one.write_to(file);
                       file.write_array<double>(Of::points, "x", 1, std::span(three).first(is_last ? 2 : 3));
                     }),
-            "has 2 numbers, and this rank's pieces have 3 rows of 1");
+            "has 2 numbers, but this rank's pieces have 3 rows of 1");
   EXPECT_EQ(refusal(false,
                     [&](VtkhdfFile& file) {
                       one.write_to(file);
@@ -249,7 +249,7 @@ TEST(VtkhdfFile, WhatDoesNotFitIsRefusedOnAllRanks) {
                       file.write_array<double>(Of::points, "x", 1, three);
                     }),
             "is given twice");
-  EXPECT_EQ(refusal(false, [&](VtkhdfFile& file) { file.end_step(0.0); }), "is no series");
+  EXPECT_EQ(refusal(false, [&](VtkhdfFile& file) { file.end_step(0.0); }), "is not a series");
   EXPECT_EQ(refusal(true,
                     [&](VtkhdfFile& file) {
                       one.write_to(file);
@@ -258,7 +258,7 @@ TEST(VtkhdfFile, WhatDoesNotFitIsRefusedOnAllRanks) {
                       one.write_to(file);
                       file.end_step(1.0);
                     }),
-            "is of a grid that was there before");
+            "belongs to the previous grid");
   EXPECT_EQ(refusal(true,
                     [&](VtkhdfFile& file) {
                       one.write_to(file);
@@ -272,7 +272,7 @@ TEST(VtkhdfFile, WhatDoesNotFitIsRefusedOnAllRanks) {
                       file.write_array<double>(Of::points, "x", 1, three);
                       file.write_array<double>(Of::points, "x", 3, three);
                     }),
-            "has numbers of another type, or another number of them a row, than before");
+            "has another type or another number of components than before");
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
-// Writes three steps of three levels of boxes whose values tell where they stand, for test_overlapping_amr.py:
+// Write three steps of three levels of boxes, with positions as values, for test_overlapping_amr.py:
 //
 //   write_levels FILE
 //
-// Level 0 is a cube of 8 cells along each axis, cut into one slab a rank. From step 1 on a cube of finer cells moves
-// along x, in two boxes on the first and the last rank; in step 2 the last rank has a still finer box in it.
+// Level 0 is a cube of 8 cells along each axis, cut into one slab per rank. From step 1 on, a cube of finer cells moves
+// along x, in two boxes on the first and the last rank. In step 2 the last rank has a still finer box inside.
 #include <algorithm>
 
 #include "barrio/files/overlapping_amr.hpp"

@@ -20,7 +20,7 @@ namespace {
 using test::world;
 namespace fs = std::filesystem;
 
-/// Names in a folder that no finished file has.
+/// Count the names of unfinished files in a folder.
 int n_leftovers(const fs::path& folder) {
   int n = 0;
   for (const auto& entry : fs::directory_iterator(folder))
@@ -101,7 +101,7 @@ TEST(FileWriter, PutsRowsAsTheyCome) {
   const FileWriter::Rows pairs = writer.make_rows<double>("/tables/pairs", n, 2);
   const FileWriter::Rows integers = writer.make_rows<std::int64_t>("/integers", n);
   const FileWriter::Rows nothing = writer.make_rows<std::int32_t>("/nothing", 0);
-  // Three rows at a time from the end; a rank puts every so manieth piece, whatever its place.
+  // Three rows at a time, from the end. Ranks put pieces in turn, independent of the distribution.
   std::int64_t piece = 0;
   for (std::int64_t first = n - n % 3; first >= 0; first -= 3, ++piece) {
     if (piece % world().size() != world().rank()) continue;
@@ -134,7 +134,7 @@ TEST(FileWriter, PutsRowsAsTheyCome) {
   EXPECT_EQ(found, origin);
 }
 
-// The same contents are the same bytes, whenever and by however many ranks they are written.
+// Equal contents give equal bytes, at any time and on any number of ranks.
 TEST(FileWriter, KeepsNoTimes) {
   std::vector<std::string> texts;
   for (const char* name : {"early.h5", "late.h5"}) {
@@ -144,7 +144,7 @@ TEST(FileWriter, KeepsNoTimes) {
     writer.commit_type("/group/type", H5T_NATIVE_INT32);
     writer.write_small<double>("/below/deep/small", std::vector<double>{1.5, 2.5});
     const FileWriter::Rows rows = writer.make_growing("/growing", H5T_NATIVE_INT64, 0, 4);
-    writer.grow(rows, 4);  // a whole chunk: what lies behind the last row of one is nobody's
+    writer.grow(rows, 4);  // a whole chunk: bytes after the last row of a chunk are undefined
     if (world().is_root()) writer.put_rows<std::int64_t>(rows, 0, std::vector<std::int64_t>{1, 2, 3, 4});
     writer.close();
     texts.push_back(text_of(path));
@@ -219,11 +219,11 @@ TEST(FileWriter, NumbersThatAreNoRows) {
   const std::vector<float> eight(8);
   const std::vector<std::int64_t> integers(8);
   EXPECT_EQ(cause([&](auto& writer, auto& rows) { writer.template put_rows<double>(rows, 0, five); }),
-            "5 numbers are put that are no rows of 2 of the dataset's type");
+            "5 numbers are put that are not rows of 2 of the dataset's type");
   for (const std::string& said :
        {cause([&](auto& writer, auto& rows) { writer.template put_rows<float>(rows, 0, eight); }),
         cause([&](auto& writer, auto& rows) { writer.template put_rows<std::int64_t>(rows, 0, integers); })})
-    EXPECT_EQ(said, "8 numbers are put that are no rows of 2 of the dataset's type");
+    EXPECT_EQ(said, "8 numbers are put that are not rows of 2 of the dataset's type");
 }
 
 TEST(FileWriter, WithoutCloseTheOldFileStays) {
@@ -238,7 +238,7 @@ TEST(FileWriter, WithoutCloseTheOldFileStays) {
   EXPECT_EQ(n_leftovers(path.parent_path()), 0);
 }
 
-/// The message of a writer that cannot begin, with its code.
+/// Return the message and code of a writer that cannot begin.
 std::string refusal(const std::string& path, std::uint64_t bytes = 4096) {
   try {
     FileWriter writer(world(), path, bytes);
@@ -258,7 +258,7 @@ TEST(FileWriter, PlacesThatCannotBeWritten) {
   EXPECT_EQ(refusal(path / "x.h5"), "1: cannot be written: Not a directory");
   EXPECT_EQ(refusal("/proc/x.h5"), "1: cannot be written: No such file or directory");
   EXPECT_EQ(refusal(folder), "1: cannot be written: it is a folder");
-  const fs::path pipe = place("pipe");  // stands for /dev/null, which a fault here would take from the whole machine
+  const fs::path pipe = place("pipe");  // instead of /dev/null, which a fault here would delete for the whole machine
   if (world().rank() == 0) {
     ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   }
@@ -270,7 +270,6 @@ TEST(FileWriter, PlacesThatCannotBeWritten) {
   EXPECT_EQ(n_leftovers(folder), 0);
 }
 
-// A file that grows past what was expected asks again, before HDF5 writes.
 TEST(FileWriter, ReplacesWhatAKilledJobHasLeft) {
   const fs::path path = place("left.h5");
   put_old_file(path.string() + ".part");
@@ -285,6 +284,7 @@ TEST(FileWriter, ReplacesWhatAKilledJobHasLeft) {
   EXPECT_EQ(n_leftovers(path.parent_path()), 0);
 }
 
+// A file that outgrows its announced size reserves space again, before HDF5 writes.
 TEST(FileWriter, SpaceIsAskedForAgain) {
   const fs::path path = place("grows.h5");
   put_old_file(path);

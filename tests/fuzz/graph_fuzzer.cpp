@@ -1,9 +1,9 @@
-// Coverage-guided fuzzing of the readers of planar graphs (libFuzzer): bytes go into a file, the file through its
-// reader; the graph, if it is small, is triangulated, refined and compacted, and what comes of it validated and
-// audited. A file may be refused in good order; all else is a find, also triangles that are not as they should be. One
-// executable per format; BARRIO_FUZZ_SUFFIX is what its files are called.
-// Two texts anywhere in the file say more: what is behind a line `#node` goes into the .node file beside it, and
-// `#options ANGLE AREA FLAGS` says how to refine.
+// Coverage-guided fuzzing of the readers of planar graphs (libFuzzer): the bytes become a file, which its reader reads.
+// A small graph is triangulated, refined and compacted, and each result validated and audited. A file may be properly
+// refused; everything else is a find, also wrong triangles. One executable per format, with the suffix
+// BARRIO_FUZZ_SUFFIX.
+// Two comments anywhere in the file control more: the text after a line `#node` becomes the .node file, and
+// `#options ANGLE AREA FLAGS` sets the refinement.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -52,16 +52,15 @@ Options options_of(std::string_view text) {
   return options;
 }
 
-/// What is to be fast: files are many.
+/// Tell whether a graph is small enough to be fast: there are many files.
 bool is_small(const delaunay::PlanarGraph& graph) {
   constexpr std::size_t most = 200;
   return std::max({graph.points.size(), graph.segments.size(), graph.holes.size(), graph.regions.size()}) <= most;
 }
 
-/// Whether the audit can tell points from those beside a segment: it takes those for its own that rounding may have
-/// moved.
+/// Tell whether the audit can tell points on a segment from points near it: it accepts distances of rounding.
 bool is_coarse(const delaunay::Triangulation& mesh) {
-  constexpr double least = 1e-9;  // of heights of triangles, by the largest coordinate
+  constexpr double least = 1e-9;  // min height of a triangle, relative to the largest coordinate
   double largest = 0.0;
   for (const delaunay::Point& p : mesh.points.items()) largest = std::max({largest, std::abs(p[0]), std::abs(p[1])});
   return std::ranges::all_of(mesh.triangles.items(), [&](const delaunay::Triangle& t) {
@@ -76,7 +75,7 @@ bool is_coarse(const delaunay::Triangulation& mesh) {
   });
 }
 
-/// Whether a place of a hole or a region lies on a segment, so that it is on neither side.
+/// Tell whether the point of a hole or a region lies on a segment, so on neither side.
 bool has_places_on_segments(const delaunay::PlanarGraph& graph, const std::vector<delaunay::Point>& places) {
   return std::ranges::any_of(graph.segments, [&](const delaunay::PlanarGraph::Edge& edge) {
     const delaunay::Point& a = graph.points[static_cast<std::size_t>(edge.ends[0])];
@@ -87,7 +86,7 @@ bool has_places_on_segments(const delaunay::PlanarGraph& graph, const std::vecto
   });
 }
 
-/// Whether points, those outside too, places of holes and regions, and segments are far enough from each other.
+/// Tell whether points (also those outside and those of holes and regions) and segments are far enough apart.
 bool can_be_audited(const delaunay::PlanarGraph& graph) {
   std::vector<delaunay::Point> places = graph.holes;
   if (graph.sides.empty())
@@ -100,7 +99,7 @@ bool can_be_audited(const delaunay::PlanarGraph& graph) {
          is_coarse(triangulate(all, {.fills_hull = true}));
 }
 
-constexpr std::int64_t max_audited = 300;  // triangles: fractions take their time
+constexpr std::int64_t max_audited = 300;  // triangles: exact fractions are slow
 
 void expect_audit(const char* doing, const delaunay::Triangulation& mesh, const delaunay::PlanarGraph& graph) {
   if (mesh.n_triangles() > max_audited || !is_coarse(mesh) || !can_be_audited(graph)) return;
@@ -108,7 +107,7 @@ void expect_audit(const char* doing, const delaunay::Triangulation& mesh, const 
     if (!check.is_met) find(std::string(doing) + " fails the audit: " + check.name + ": " + check.text);
 }
 
-/// The mesh as a graph has a triangulation of as many triangles.
+/// Expect as many triangles in a triangulation of the mesh as a graph.
 void expect_same_again(const delaunay::Triangulation& mesh) {
   if (mesh.n_triangles() > max_audited) return;
   std::vector<std::string> left_out;
@@ -191,7 +190,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
 
 std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t max_size, unsigned seed) {
   using namespace barrio::test;
-  // random bytes seldom leave a file whose numbers fit each other
+  // random bytes rarely leave a consistent file
   if (is_poly && seed % 4 != 0)
     if (const std::size_t changed = mutate_poly({data, max_size}, size, the_stem + ".poly", seed); changed > 0)
       return changed;

@@ -53,9 +53,9 @@ void copy_attributes(hid_t from, hid_t to) {
   }
 }
 
-/// An HDF5 file in memory, which is changed step by step.
+/// Changes an HDF5 file in memory step by step.
 class Mutator {
-  // Ahead of what calls it: its type is deduced.
+  // Before its callers: its type is deduced.
   int below(int n) { return std::uniform_int_distribution<int>(0, n - 1)(source_); }
   template <class Items>
   const auto& pick(const Items& items) {
@@ -91,7 +91,7 @@ class Mutator {
   }
 
  private:
-  /// A number that readers may not expect.
+  /// Return a number that readers may not expect.
   double strange(double now) {
     static constexpr std::array<double, 18> numbers{-1, 0,   1,   2,   3,    5,           8,           20,   22,
                                                     23, 127, 255, 1e5, 1e12, 2147483647., 2147483648., 9e18, -9e18};
@@ -103,7 +103,7 @@ class Mutator {
     }
   }
 
-  /// Change numbers by meaning if they are numbers, else let the fuzzer change the bytes.
+  /// Change numbers by their values; let the fuzzer change the bytes of other types.
   void change(Bytes& bytes, hid_t type) {
     if (bytes.empty()) return;
     const H5T_class_t kind = H5Tget_class(type);
@@ -192,7 +192,7 @@ class Mutator {
     H5Oclose(object);
   }
 
-  /// Put an object under the name of another, in its place or beside it.
+  /// Link an object under the name of another, which it replaces, or under its own name in the other's group.
   void put_elsewhere(const std::string& path) {
     const std::string other = pick(paths_);
     if (path == "." || other == "." || other.starts_with(path) || path.starts_with(other)) return;
@@ -231,7 +231,7 @@ class Mutator {
     return H5Screate_simple(std::min(rank, 6), sizes.data(), nullptr);
   }
 
-  /// Make a dataset again with another shape or type; its values are those of before as far as they go.
+  /// Recreate a dataset with another shape or type, with as many old values as fit.
   void reshape(const std::string& path) {
     const hid_t old = H5Dopen2(file_, path.c_str(), H5P_DEFAULT);
     if (old < 0) return;
@@ -299,7 +299,7 @@ class Mutator {
   Names paths_;
 };
 
-/// A file in memory alone. @param image  its bytes; none for a new file
+/// Open a file in memory only. @param image  its bytes; empty for a new file
 hid_t open_in_memory(std::span<std::uint8_t> image) {
   const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
   H5Pset_fapl_core(access, 4096, 0);
@@ -310,7 +310,7 @@ hid_t open_in_memory(std::span<std::uint8_t> image) {
   return file;
 }
 
-/// Space that was given up stays in the file; a copy does without.
+/// Copy a file, because the original keeps freed space.
 hid_t packed(hid_t file) {
   const hid_t copy = open_in_memory({});
   H5Literate(

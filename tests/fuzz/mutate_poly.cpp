@@ -19,7 +19,7 @@ namespace {
 using delaunay::PlanarGraph;
 using delaunay::Point;
 
-/// A graph that is changed step by step: mostly so that points lie where signs are hard to tell.
+/// Changes a graph step by step, usually to points with nearly degenerate signs.
 class GraphMutator {
  public:
   GraphMutator(PlanarGraph& graph, unsigned seed) : graph_(&graph), source_(seed) {}
@@ -55,7 +55,7 @@ class GraphMutator {
   std::size_t any_point() { return below(graph_->points.size()); }
   const Point& some() { return graph_->points[any_point()]; }
 
-  /// A distance that is none, one of rounding, or any.
+  /// Return a distance: zero, of the size of rounding, or any.
   double little() {
     if (below(3) == 0) return 0;
     return sign() * std::pow(10.0, -static_cast<double>(below(18)));
@@ -67,12 +67,12 @@ class GraphMutator {
     switch (below(7)) {
       case 0: return {static_cast<double>(below(9)), static_cast<double>(below(9))};
       case 1: return {part() * 8, part() * 8};
-      case 2: {  // on the line through two, or beside it
+      case 2: {  // on or near the line through two points
         const double t = below(2) == 0 ? 0.5 : 2 * part() - 0.5;
         return {a[0] + t * (b[0] - a[0]) + little(), a[1] + t * (b[1] - a[1]) + little()};
       }
-      case 3: return {a[0] + little(), a[1] + little()};  // near another
-      case 4: {                                           // as far from one as another is
+      case 3: return {a[0] + little(), a[1] + little()};  // near another point
+      case 4: {                                           // at the same distance from one point as another
         const double angle = below(2) == 0 ? little() : 6.3 * part();
         const Point u{b[0] - a[0], b[1] - a[1]};
         return {a[0] + std::cos(angle) * u[0] - std::sin(angle) * u[1],
@@ -137,7 +137,7 @@ class GraphMutator {
     }
   }
 
-  /// Scale or move all.
+  /// Scale or move all points.
   void change_all() {
     static constexpr std::array<double, 8> factors{2, 0.1, 1e-3, 1e6, 1e-20, 1e20, 1e-44, 1e59};
     const double factor = below(2) == 0 ? factors[below(factors.size())] : 1.0;
@@ -153,7 +153,7 @@ class GraphMutator {
   std::minstd_rand source_;
 };
 
-/// The line of options, or nothing.
+/// Return the line of options, or "".
 std::string options_line(std::string_view text) {
   const std::size_t at = text.find(options_word);
   if (at == std::string_view::npos) return {};

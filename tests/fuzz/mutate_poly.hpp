@@ -12,10 +12,10 @@ namespace barrio::test {
 inline constexpr std::string_view node_word = "#node\n";
 inline constexpr std::string_view options_word = "#options ";
 
-/// Change points, segments, holes, regions and options of a .poly file; it stays one that can be read.
-/// @param[in,out] room  for the bytes of the file, which are the first ones
-/// @param[in] path  of a file that may be written
-/// @return the new size; 0, and the bytes as they were, if the file cannot be read or the result has no room
+/// Change points, segments, holes, regions and options of a .poly file, which remains readable.
+/// @param[in,out] room  buffer that starts with the bytes of the file
+/// @param[in] path  of a scratch file
+/// @return the new size; 0, with unchanged bytes, if the file cannot be read or the result does not fit
 std::size_t mutate_poly(std::span<std::uint8_t> room, std::size_t size, const std::string& path, unsigned seed);
 
 }  // namespace barrio::test

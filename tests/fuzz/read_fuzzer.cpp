@@ -1,8 +1,8 @@
-// Coverage-guided fuzzing of the readers (libFuzzer): bytes go into a file, the file through `inspect` and `read`, or
+// Coverage-guided fuzzing of the readers (libFuzzer): the bytes become a file for `inspect` and `read`, or
 // `read_structured` for the grids of `.nc` files.
-// A file may be refused in good order; all else is a find: a crash, an internal error, memory that does not fit the
-// size of the file, an error that the other ranks would not share. One executable per format; BARRIO_FUZZ_SUFFIX is
-// what its files are called.
+// A file may be properly refused; everything else is a find: a crash, an internal error, memory out of proportion to
+// the size of the file, an error that other ranks would not share. One executable per format, with the suffix
+// BARRIO_FUZZ_SUFFIX.
 #include <fmt/format.h>
 #include <hdf5.h>
 
@@ -29,10 +29,10 @@ namespace {
 std::unique_ptr<mpi::Context> the_world;
 std::string the_path;
 
-/// The grids of legacy VTK need no bytes for their points, so a small file may ask for a large mesh and get it.
+/// Tell whether a mesh is too large for this test: grids of legacy VTK store no points, so a small file may have one.
 bool is_vast(const Json& facts) { return facts.value("vertices", std::int64_t{0}) > 100'000; }
 
-/// @return whether the mesh may be read too
+/// Inspect the file. @return whether the mesh may be read too
 bool inspect_file() {
   try {
     return !is_vast(io::inspect(the_path, {.limit_bytes = std::uint64_t{4} << 20U}));
@@ -58,8 +58,8 @@ void read_file() {
   }
 }
 
-/// A file that was refused stays open in HDF5, with all that was open in it. HDF5 does not end by itself over types
-/// that are kept in a file.
+/// Close HDF5. A refused file remains open in it, with all its open objects, and named types of a file keep HDF5 from
+/// closing by itself.
 void close_hdf5() {
   const ssize_t n = H5Fget_obj_count(static_cast<hid_t>(H5F_OBJ_ALL), H5F_OBJ_ALL);
   std::vector<hid_t> left(static_cast<std::size_t>(std::max<ssize_t>(n, 0)));
@@ -82,7 +82,7 @@ std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t m
 int LLVMFuzzerInitialize(int* argc, char*** argv) {
   using namespace barrio;
   ::setenv("BARRIO_LOG", "off", 0);
-  // One process alone, which starts no helper and leaves the signals to the fuzzer.
+  // A single process, which starts no daemon and leaves the signals to the fuzzer.
   ::setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
   ::setenv("OMPI_MCA_orte_create_session_dirs", "false", 0);
   ::setenv("OMPI_MCA_opal_signal", "", 0);
@@ -101,7 +101,7 @@ int LLVMFuzzerInitialize(int* argc, char*** argv) {
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace barrio::test;
-  std::remove(the_path.c_str());  // HDF5 knows files by their inodes, and may have the one before still open
+  std::remove(the_path.c_str());  // HDF5 identifies files by their inodes, and may still have the previous one open
   write_bytes(the_path, {data, size});
   if (inspect_file()) read_file();
   close_hdf5();
@@ -109,7 +109,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
 }
 
 std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t max_size, unsigned seed) {
-  // HDF5 refuses what has random bytes changed, before barrio sees it: what counts are the values in the file.
+  // HDF5 itself refuses files with randomly changed bytes, so change the values in the file.
   static const bool changes_bytes = std::getenv("BARRIO_FUZZ_BYTES") != nullptr;
   if (!changes_bytes && barrio::test::is_hdf5({data, size}))
     return barrio::test::mutate_hdf5({data, size}, max_size, seed);

@@ -1,7 +1,7 @@
 """Run the fuzzers of the readers, one after the other: tests/fuzz/run.py [--seconds 60] [--only vtk] [--seed S]
 
-What they learn stays in build/fuzz/corpus and serves the next run. A find is kept in build/fuzz/finds and named; the
-fuzzer given that file alone (build/fuzz/bin/fuzz_vtk FILE) shows it again.
+The corpus in build/fuzz/corpus serves the next run. A find is kept in build/fuzz/finds and named. To reproduce it, give
+the fuzzer only that file (build/fuzz/bin/fuzz_vtk FILE).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ sys.path.insert(0, str(SOURCE / "tests" / "cli"))
 from seed_files import write_seeds  # noqa: E402
 
 SUFFIXES = ("h5m", "msh", "mesh", "vtk", "vtu", "e", "cgns", "nc", "poly", "geojson")
-# MPI and HDF5 have leaks of their own.
+# MPI and HDF5 leak themselves.
 ENVIRONMENT = {
     "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1:quarantine_size_mb=16:malloc_context_size=8",
     "ASAN_SYMBOLIZER_PATH": shutil.which("llvm-symbolizer-16") or "",
@@ -28,7 +28,7 @@ ENVIRONMENT = {
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
     **os.environ,
 }
-# Words that chance would find late.
+# Words that random changes would find late.
 WORDS = {
     "msh": "$MeshFormat $EndMeshFormat $PhysicalNames $EndPhysicalNames $Entities $EndEntities "
     "$PartitionedEntities $EndPartitionedEntities $Nodes $EndNodes $Elements $EndElements "
@@ -53,7 +53,7 @@ WORDS = {
 
 
 def more_seeds(folder: Path) -> None:
-    """What the tests of the command leave out: sections, datasets and encodings that are read or skipped."""
+    """Write seeds that the tests of the command lack: sections, datasets and encodings that are read or skipped."""
     (folder / "sections.msh").write_text(
         "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$Comments\nof a test\n$EndComments\n"
         "$Entities\n1 1 1 0\n1 0 0 0 0\n1 0 0 0 1 0 0 0 2 1 -1\n1 0 0 0 1 1 0 1 7 1 1\n$EndEntities\n"
@@ -98,7 +98,7 @@ def more_seeds(folder: Path) -> None:
 
 
 def graph_seeds(folder: Path) -> None:
-    """Planar graphs: see graph_fuzzer.cpp on comments that say more."""
+    """Write planar graphs. graph_fuzzer.cpp describes their special comments."""
     plate = SOURCE / "data" / "plate.poly"
     (folder / plate.name).write_bytes(plate.read_bytes())
     (folder / "apart.poly").write_text(
@@ -110,7 +110,7 @@ def graph_seeds(folder: Path) -> None:
     (folder / "hull.poly").write_text(
         "#options 20 0 1\n6 2 0 0\n0 0 0\n1 2 0\n2 2 2\n3 0 2\n4 1 1\n5 1 1e-9\n1 0\n0 0 4\n0\n"
     )
-    # a point in the middle of a segment, one that hardly is beside it, and a segment in the air
+    # a point in the middle of a segment, one very near it, and an isolated segment
     (folder / "touching.poly").write_text(
         "7 2 0 0\n1 0 0\n2 4 0\n3 0 4\n4 2 0\n5 1 2.9999999999999996\n6 1 1\n7 1.5 1\n"
         "4 0\n1 1 2\n2 2 3\n3 3 1\n4 6 7\n0\n"
@@ -129,7 +129,7 @@ def graph_seeds(folder: Path) -> None:
 
 
 def run(build: Path, suffix: str, seconds: int, seed: int) -> bool:
-    """@return whether all is well"""
+    """Run a fuzzer. @return whether it found nothing"""
     corpus = build / "corpus" / suffix
     finds = build / "finds"
     for folder in (corpus, finds):

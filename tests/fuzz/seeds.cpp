@@ -1,5 +1,5 @@
-// Write small sound files of the formats on HDF5 and netCDF, of Medit and of planar graphs, for the fuzzers to start
-// from; and the binary form of small.msh, which must be there: fuzz_seeds FOLDER
+// Write seeds for the fuzzers: small sound files of the formats on HDF5 and netCDF, of Medit and of planar graphs, and
+// the binary form of small.msh, which must exist: fuzz_seeds FOLDER
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -37,7 +37,7 @@ void write_medit_seeds(const std::filesystem::path& folder) {
   put("flat_text.mesh", medit_file(flat_medit_sample(), {}, 2));
 }
 
-/// One graph of each kind that is hard, the same ones each time.
+/// Write one graph of each hard kind, always the same ones.
 void write_graph_seeds(const std::filesystem::path& folder) {
   std::mt19937_64 random(1);
   for (int kind = 0; kind < delaunay::test::n_hardnesses; ++kind)

@@ -21,7 +21,7 @@ using Box3 = IndexBox<3>;
 template <std::size_t D>
 using Cells = std::set<std::array<std::int64_t, D>>;
 
-/// All cells, by a loop over a larger space and the definition.
+/// List all cells of a box by the definition, in a loop over a larger space.
 template <std::size_t D>
 Cells<D> cells_of(const IndexBox<D>& box) {
   constexpr std::int64_t reach = 12;
@@ -42,7 +42,7 @@ class Boxes {
  public:
   explicit Boxes(std::uint64_t seed) : random_(seed) {}
 
-  /// Within -5 .. 4; one in some is empty, or has its ends the wrong way.
+  /// Make a random box within -5 .. 4. Some are empty, or have reversed ends.
   template <std::size_t D>
   IndexBox<D> next() {
     IndexBox<D> box;
@@ -81,7 +81,7 @@ void expect_as_sets_of_cells(Boxes& boxes) {
   const std::int64_t ratio = boxes.number(1, 4);
   Cells<D> coarse;
   for (auto cell : in_a) {
-    for (std::int64_t& i : cell) i = (i + 12 * ratio) / ratio - 12;  // of numbers that are not negative
+    for (std::int64_t& i : cell) i = (i + 12 * ratio) / ratio - 12;  // of non-negative numbers
     coarse.insert(cell);
   }
   EXPECT_EQ(cells_of(a.coarsened(ratio)), coarse) << ratio;
@@ -127,7 +127,7 @@ TEST(IndexBox, SubtractedLeavesTheOtherCellsOnce) {
     expect_what_is_left<2>(boxes);
     if (repeat % 10 == 0) expect_what_is_left<3>(boxes);
   }
-  // From within: at most two boxes an axis.
+  // From within: at most two boxes per axis.
   std::vector<Box3> left;
   subtract(Box3{{0, 0, 0}, {9, 9, 9}}, Box3{{3, 3, 3}, {6, 6, 6}}, left);
   EXPECT_EQ(left.size(), 6U);

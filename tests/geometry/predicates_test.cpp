@@ -14,7 +14,7 @@
 
 #include "tests/support/mpi_test.hpp"
 
-// Signs beside those of fractions: test_signs.py.
+// Comparison with exact fractions: test_signs.py.
 
 namespace barrio::geometry {
 namespace {
@@ -41,7 +41,7 @@ TEST(Predicates, KnowLeftAndInside) {
   EXPECT_EQ(insphere(tet[0], tet[1], tet[2], tet[3], {1, 1, 1}), 0);
 }
 
-/// Where rounded numbers know nothing: c is an ulp beside the line through a and b.
+/// Beyond floating-point accuracy: c is an ulp off the line through a and b.
 TEST(Predicates, SeeAnUlp) {
   const Point2 a{0.1, 0.1};
   const Point2 b{0.7, 0.7};
@@ -51,7 +51,7 @@ TEST(Predicates, SeeAnUlp) {
   EXPECT_EQ(orient2d(a, b, {x, std::nextafter(x, 0.0)}), -1);
 }
 
-/// The corners of a square are cut by one of its two diagonals, whichever triangle is asked: that of the highest id.
+/// One of the two diagonals cuts a square, whichever triangle asks: that of the highest id.
 TEST(Predicates, TiesGiveOneTriangulation) {
   const std::array<Point2, 4> square{{{0.1, 0.1}, {0.4, 0.1}, {0.4, 0.4}, {0.1, 0.4}}};
   std::mt19937_64 random(test::seed());
@@ -67,7 +67,7 @@ TEST(Predicates, TiesGiveOneTriangulation) {
       }
       return incircle(points, of);
     };
-    const int cut_02 = in({0, 1, 2, 3});  // -1: the diagonal from 0 to 2 stays
+    const int cut_02 = in({0, 1, 2, 3});  // -1: keep the diagonal from 0 to 2
     EXPECT_EQ(in({2, 3, 0, 1}), cut_02);
     EXPECT_EQ(in({1, 2, 3, 0}), -cut_02);
     EXPECT_EQ(in({3, 0, 1, 2}), -cut_02);
@@ -75,7 +75,7 @@ TEST(Predicates, TiesGiveOneTriangulation) {
   }
 }
 
-/// The answer changes sign with each exchange of two points, and no other way: of the corners of a cube too.
+/// The sign changes with each exchange of two points, and only then, also for the corners of a cube.
 TEST(Predicates, TiesKeepTheirSignUnderPermutation) {
   std::mt19937_64 random(test::seed());
   for (int repeat = 0; repeat < 200; ++repeat) {

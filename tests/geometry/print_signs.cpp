@@ -1,4 +1,4 @@
-// Print the sign for each line of the input: the name of a predicate, ids or "-", coordinates in hexadecimal.
+// Print the sign for each line of the input. A line: the name of a predicate, ids or "-", coordinates in hexadecimal.
 #include <array>
 #include <cstdint>
 #include <cstdio>

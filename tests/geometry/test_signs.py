@@ -1,9 +1,9 @@
-"""Signs of determinants beside those of fractions, which have no error.
+"""Compare signs of determinants with those of exact fractions.
 
     test_signs.py PROGRAM [SEED]
 
-PROGRAM is print_signs. Points are as hard as can be: on lines, planes, circles and spheres, an ulp beside them, on
-lattices that doubles cannot hold, far from the origin, and as small and as large as is promised.
+PROGRAM is print_signs. Points are hard: on lines, planes, circles and spheres, an ulp off them, on lattices that doubles
+cannot represent, far from the origin, and of the smallest and largest documented sizes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Point = tuple[float, ...]
 
 
 def determinant(rows: list[list[Fraction]]) -> Fraction:
-    """By permutations, as the definition says."""
+    """Compute a determinant by its definition, with permutations."""
     total = Fraction(0)
     n = len(rows)
     for order in itertools.permutations(range(n)):
@@ -48,7 +48,7 @@ def wanted(name: str, points: list[Point], ids: list[int]) -> int:
 
 
 def beside(rng: random.Random, x: float) -> float:
-    """The same number, or one of those next to it; 0 stays, since those next to it are smaller than is promised."""
+    """Return the number or an adjacent one; 0 remains, because its adjacent numbers are below the documented range."""
     if x == 0:
         return x
     for _ in range(rng.choice((0, 0, 0, 1, 2))):
@@ -73,7 +73,7 @@ def make(rng: random.Random, name: str) -> list[Point]:
             tuple(beside(rng, shift + step * rng.randrange(4)) for _ in range(dim))
             for _ in range(n_points)
         ]
-    if kind == 2:  # on a line or in a plane, but for rounding
+    if kind == 2:  # on a line or in a plane, except for rounding
         base = [[rng.uniform(-1, 1) for _ in range(dim)] for _ in range(dim)]
         points = []
         for _ in range(n_points):
@@ -86,7 +86,7 @@ def make(rng: random.Random, name: str) -> list[Point]:
                 )
             )
         return points
-    if kind == 3:  # on a circle or a sphere, but for rounding
+    if kind == 3:  # on a circle or a sphere, except for rounding
         centre = [rng.uniform(-3, 3) for _ in range(dim)]
         points = []
         for _ in range(n_points):
@@ -96,7 +96,7 @@ def make(rng: random.Random, name: str) -> list[Point]:
                 tuple(beside(rng, c + w / length) for c, w in zip(centre, way, strict=True))
             )
         return points
-    if kind == 4:  # the corners of a box, in any order: on one circle or sphere without any error
+    if kind == 4:  # the corners of a box, in any order: exactly on one circle or sphere
         corners = list(itertools.product((0.0, 1.0), repeat=dim))
         scale = rng.choice((1.0, 0.1, 3e59, 1e-45))
         return [tuple(scale * x for x in rng.choice(corners)) for _ in range(n_points)]

@@ -1,9 +1,9 @@
-"""The pages of the documentation, followed in a clean clone of the tree: make targets, then the commands as they stand.
+"""Follow the pages of the documentation in a clean clone of the tree: make targets, then the commands literally.
 
     run_pages.py [--keep] [PAGE...]
 
-System packages are taken as they are; the Python environment is that of the tree. Pages share one build, in the order of
-what they build.
+System packages are the installed ones; the Python environment is that of the tree. Pages share one build, in the order
+of their targets.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SOURCE = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(SOURCE / "tests" / "architecture"))
 import pages  # noqa: E402
 
-ORDER = ["demo", "examples", "bench", "install"]  # what is built for early pages serves later ones
+ORDER = ["demo", "examples", "bench", "install"]  # later pages use builds of earlier ones
 OF_THE_CALLER = ("PYTHONPATH", "PREFIX", "MAKEFLAGS", "MAKELEVEL", "MFLAGS")
 THE_END = "the page ends here"
 MAKE_LIMIT, PAGE_LIMIT = 3000, 600
@@ -41,7 +41,7 @@ def environment(clone: Path) -> dict[str, str]:
 
 
 def link_python(clone: Path) -> None:
-    """Give the clone the tree's Python environment, with the stamps by which tools/setup knows its own."""
+    """Give the clone the tree's Python environment, with the stamps that tools/setup checks."""
     original, mine = SOURCE / "build" / "venv", clone / "build" / "venv"
     mine.mkdir(parents=True)
     for entry in original.iterdir():
@@ -56,7 +56,7 @@ def link_python(clone: Path) -> None:
 
 
 def script_of(page: str) -> str:
-    """All that a page has people write and run, as one session of a shell."""
+    """Return everything that a page writes and runs, as one shell session."""
     lines = ["set -eo pipefail"]
     for block in pages.blocks((SOURCE / page).read_text()):
         if block.path:
@@ -74,7 +74,7 @@ def shell_word(text: str) -> str:
 
 
 def make_lines(page: str) -> list[str]:
-    """What the page has people build, each target once: as it is written in a block, with its variables, if it is there."""
+    """Return the page's build commands, each target once: as in a block with its variables, else `make TARGET`."""
     text = (SOURCE / page).read_text()
     written = [c.split("#")[0].strip() for block in pages.blocks(text) for c in block.commands]
     lines = []
@@ -85,7 +85,7 @@ def make_lines(page: str) -> list[str]:
 
 
 def runnable() -> list[str]:
-    """Pages with something to run, those first that need the least."""
+    """List the pages with commands to run, in order of their needs."""
     found = [
         page
         for page in pages.pages()
@@ -122,9 +122,9 @@ class CleanTree(unittest.TestCase):
 
     def test_pages(self) -> None:
         if not (SOURCE / ".git").exists():
-            self.skipTest(f"{SOURCE} is no git repository, so there is nothing to clone")
+            self.skipTest(f"{SOURCE} is not a git repository, so there is nothing to clone")
         if not (SOURCE / "build" / "venv").exists():
-            self.skipTest("build/venv is not there (tools/setup python)")
+            self.skipTest("build/venv is missing (tools/setup python)")
         folder = Path(tempfile.mkdtemp(prefix="barrio-pages-"))
         if not self.keeps:
             self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
@@ -139,12 +139,12 @@ class CleanTree(unittest.TestCase):
                     if line not in made:
                         self.run_in(clone, ["bash", "-c", line], MAKE_LIMIT)
                         made.add(line)
-                script = folder / "page.sh"  # not by standard input, which launchers read
+                script = folder / "page.sh"  # not standard input, which launchers read
                 script.write_text(script_of(page))
                 said = self.run_in(clone, ["bash", str(script)], PAGE_LIMIT)
                 self.assertTrue(said.endswith(THE_END + "\n"), said)
 
-    def test_most_pages_are_run(self) -> None:
+    def test_enough_pages_are_run(self) -> None:
         self.assertGreaterEqual(len(runnable()), 9, runnable())
 
 

@@ -1,4 +1,4 @@
-"""pip install . in a checkout: a package with the library inside it, and the same description as python/ has."""
+"""pip install . in a checkout: a package that contains the library, with the same metadata as python/."""
 
 import importlib.util
 import os
@@ -35,7 +35,7 @@ class Description(unittest.TestCase):
 
 
 class Installed(unittest.TestCase):
-    """Offline: the build tools are those of this Python."""
+    """Runs offline, with the build tools of this Python."""
 
     def setUp(self) -> None:
         if importlib.util.find_spec("scikit_build_core") is None:

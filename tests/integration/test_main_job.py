@@ -1,6 +1,6 @@
-"""The main job, partition -> load -> heat -> map, on several rank counts: equal to one rank, number by number.
+"""The main job, partition -> load -> heat -> map, on several rank counts: the same numbers as on one rank.
 
-BARRIO_JOB_RANKS lists the rank counts beside 1.
+BARRIO_JOB_RANKS lists the rank counts other than 1.
 """
 
 import json
@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "cli"))
 
 from barrio_case import HEAT, MPIEXEC, WING, Case, barrio, execute, tool
 
-# As one rank finds it. That of the temperature is not written down: its time steps come from the C library's pow().
+# From one rank. The temperature has no fixed checksum: its time steps depend on the C library's pow().
 MESH_CHECKSUM = "79226b4a79c3548e"
 N_PARTS = 8
 N_FRAMES = 16
@@ -21,7 +21,7 @@ N_FRAMES = 16
 
 class MainJob(Case):
     def run_job(self, folder: Path, ranks: int) -> tuple[dict, dict]:
-        """@return the documents of load and heat"""
+        """Run the job. @return the documents of load and heat"""
         folder.mkdir()
         wing8 = folder / "wing8.h5m"
         self.assert_code(
@@ -96,7 +96,7 @@ class MainJob(Case):
         self.assertLess(found["after"]["cost"], found["before"]["cost"])
 
     def traffic(self, folder: Path) -> dict:
-        """What parts send each other is a fact of the mesh, not of the run."""
+        """Return the traffic between parts, which depends on the mesh, not on the run."""
         document = json.loads((folder / "traffic.json").read_text())
         self.assertEqual(document["schema"], "barrio.traffic")
         return {key: document[key] for key in ("ranks", "entries")}
@@ -115,7 +115,7 @@ class MainJob(Case):
         temperature = numbers("PointData/temperature")
         n = len(points) // 3
         self.assertEqual(len(temperature), (N_FRAMES + 1) * n)
-        # It starts at 250 K inside, and ends in the linear function of the boundary, 300 + 10 x + 5 z.
+        # Initially 250 K inside, finally the linear function of the boundary, 300 + 10 x + 5 z.
         self.assertEqual(min(temperature[:n]), 250.0)
         worst = max(
             abs(t - 300.0 - 10.0 * points[3 * i] - 5.0 * points[3 * i + 2])

@@ -24,7 +24,7 @@ std::vector<hsize_t> extents_of(hid_t space) {
   return sizes;
 }
 
-/// FNV-1a, not the hash of the library: a digest should not depend on what it checks.
+/// Compute FNV-1a, not the library's hash: a digest must not depend on the code under test.
 std::uint64_t hash_of(const std::vector<unsigned char>& bytes) {
   std::uint64_t hash = 14695981039346656037U;
   for (const unsigned char byte : bytes) hash = (hash ^ byte) * 1099511628211U;
@@ -112,7 +112,7 @@ void set_value(const std::filesystem::path& path, const std::string& dataset, lo
 void set_attribute(const std::filesystem::path& path, const std::string& object, const std::string& name,
                    double value) {
   const hid_t file = sure(H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), path);
-  // Made again, since HDF5 1.10 does not always find an attribute that it has open.
+  // Recreated, because HDF5 1.10 does not always find an attribute that it has open.
   sure(H5Adelete_by_name(file, object.c_str(), name.c_str(), H5P_DEFAULT), name);
   const hid_t space = H5Screate(H5S_SCALAR);
   const hid_t attribute = H5Acreate_by_name(file, object.c_str(), name.c_str(), H5T_NATIVE_INT64, space, H5P_DEFAULT,
@@ -136,7 +136,7 @@ void set_type(const std::filesystem::path& path, const std::string& group, const
   std::array<unsigned char, 8> value{};
   sure(H5Tenum_valueof(type, type_name.c_str(), value.data()), type_name);
   H5Aclose(attribute);
-  // Writing to the open attribute fails in HDF5 1.10, since its type is a named one; so it is made again.
+  // Recreated, because HDF5 1.10 cannot write to an open attribute of a named type.
   sure(H5Adelete_by_name(file, group.c_str(), "element_type", H5P_DEFAULT), group);
   const hid_t space = H5Screate(H5S_SCALAR);
   const hid_t again =

@@ -99,7 +99,7 @@ mesh::MeshTables tagged_box(mpi::Context& context) {
     tables.sets.push_back(std::move(info));
     return static_cast<std::int32_t>(tables.sets.size() - 1);
   };
-  // A list: faces 5, 3, 4, a set, face 3 once more; a set of sets; a family.
+  // A list: faces 5, 3, 4, a set, face 3 again; a set of sets; a family.
   const std::int32_t list = place({.name = "list", .is_ordered = true, .tracks_members = true, .contained = {{0, 3}}});
   const std::int32_t outer =
       place({.kind = mesh::SetKind::dirichlet, .id = 5, .name = "outer", .contained = {{1}, {list}}});

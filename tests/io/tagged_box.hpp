@@ -4,7 +4,7 @@
 
 namespace barrio::test {
 
-/// A box with every kind of tag, on vertices, cells, faces, sets and the mesh, and sets in sets, ordered ones too.
+/// Make a box with every kind of tag, on vertices, cells, faces, sets and the mesh, and with nested and ordered sets.
 /// Collective.
 mesh::MeshTables tagged_box(mpi::Context& context);
 

@@ -12,7 +12,7 @@
 
 namespace barrio::test {
 
-/// All that tables hold, on every rank, in plain containers that compare. Written from the definition of MeshTables.
+/// All contents of tables, on every rank, in plain comparable containers. Written from the definition of MeshTables.
 struct WholeFile {
   using Cell = std::pair<mesh::CellType, std::vector<std::int64_t>>;
   std::vector<double> coordinates;
@@ -21,12 +21,12 @@ struct WholeFile {
   std::vector<std::tuple<mesh::SetKind, std::int32_t, std::string>> sets;
   std::vector<std::set<std::pair<int, std::int64_t>>> members;  ///< of each set: (dimension, row)
 
-  /// Collective.
+  /// Gather the tables. Collective.
   WholeFile(mpi::Context& context, const mesh::MeshTables& tables);
   bool operator==(const WholeFile&) const = default;
 };
 
-/// Members of a set that this mesh's ranks own together, by dimension. Collective.
+/// Count the members of a set, by dimension, over all ranks of the mesh. Collective.
 std::array<std::int64_t, 4> count_owned(const mesh::Mesh& mesh, const mesh::MeshSet& set);
 
 /// Compare a distributed mesh with one ghost layer with the serial oracle. Collective.

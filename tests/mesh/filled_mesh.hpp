@@ -7,19 +7,19 @@
 
 namespace barrio::test {
 
-// Meshes with something of everything, to see whether all of it is still there.
+// Meshes with data of every kind, and checks that all of it remains.
 
-/// Compare local order, owners, sharers, parts, sets and tags on this rank; and `validate` the one that was found.
+/// Compare local order, owners, sharers, parts, sets and tags on this rank, and `validate` the found mesh.
 void expect_same_mesh(const mesh::Mesh& found, const mesh::Mesh& expected);
 
-/// Add fields whose values only the entity's global id determines.
+/// Add fields whose values depend only on the entity's global id.
 void fill(mesh::Mesh& mesh);
 void expect_filled(const mesh::Mesh& mesh);
 
-/// Add tags whose values only the row determines: dense on vertices, of varying length on some rows of all tables.
+/// Add tags whose values depend only on the row: dense on vertices, of varying length on some rows of all tables.
 void add_tags(mesh::MeshTables& tables);
 
-/// Quads and triangles in one plane, with edges listed at the bottom.
+/// Make quads and triangles in one plane, with listed edges at the bottom.
 mesh::MeshTables mixed_plane(std::int64_t n);
 
 }  // namespace barrio::test

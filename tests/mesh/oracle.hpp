@@ -11,11 +11,11 @@
 
 namespace barrio::test {
 
-/// A whole mesh on every rank, in plain containers, and the serial answers to what Mesh computes in parallel.
-/// Written from the definitions, sharing no code with the room: cells of a part belong to the part's rank; a ghost of
-/// layer 1 is a cell of another rank with a vertex in common, one of layer k + 1 has a vertex in common with one of
-/// layer k. In the conforming boxes of the tests cells with two vertices in common have an edge in common, tets with
-/// three and hexes with four a face.
+/// A whole mesh on every rank, in plain containers, and serial results for comparison with Mesh.
+/// Written from the definitions, without code of the room: cells of a part belong to the part's rank; a ghost of layer
+/// 1 is a cell of another rank with a common vertex, a ghost of layer k + 1 has a common vertex with one of layer k. In
+/// the conforming boxes of the tests, cells with two common vertices share an edge; tets with three and hexes with four
+/// share a face.
 struct WholeMesh {
   struct Cell {
     mesh::CellType type;
@@ -33,19 +33,19 @@ struct WholeMesh {
   [[nodiscard]] int rank_of(int part, int n_ranks) const;
   [[nodiscard]] std::set<std::int64_t> cells_of(int rank, int n_ranks) const;
   [[nodiscard]] std::set<std::int64_t> vertices_of(const std::set<std::int64_t>& cells) const;
-  /// @param may  whether a cell may be a ghost there; empty: each may
+  /// Return the ghosts of a rank. @param may  tells whether a cell may be a ghost there; empty: every cell may
   [[nodiscard]] std::set<std::int64_t> ghosts_of(int rank, int n_ranks, int n_layers = 1, std::size_t n_common = 1,
                                                  const std::function<bool(std::int64_t)>& may = {}) const;
-  /// Listed faces with all vertices in one of some cells.
+  /// Return the listed faces with all vertices in one of some cells.
   [[nodiscard]] std::set<std::int64_t> faces_of(const std::set<std::int64_t>& some) const;
-  /// Ranks whose cells use each vertex.
+  /// Return the ranks whose cells use each vertex.
   [[nodiscard]] std::map<std::int64_t, std::set<int>> sharers(int n_ranks) const;
 };
 
-/// Give each cell a random part, by `seed()`: every rank borders on every other, parts may be empty. Collective.
+/// Give each cell a random part, by `seed()`: all ranks are neighbours, parts may be empty. Collective.
 mesh::MeshTables scattered(mpi::Context& context, mesh::MeshTables tables, int n_parts);
 
-/// A box of cells, their parts set to one of `n_parts`. Collective.
+/// Make a box of cells in `n_parts` parts. Collective.
 mesh::MeshTables parted_box(mpi::Context& context, std::array<std::int64_t, 3> n, bool tets, int n_parts);
 
 }  // namespace barrio::test

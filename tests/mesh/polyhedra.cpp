@@ -39,7 +39,7 @@ MeshTables honeycomb(mpi::Context& context, std::int64_t n_x, std::int64_t n_y, 
   for (std::int64_t v = tables.vertices.first(context.rank()); v < tables.vertices.first(context.rank() + 1); ++v) {
     const std::int64_t i = v % width;
     const std::int64_t j = v / width % (n_y + 1);
-    // Ends of bricks that lie over the middle of others go down and up, so that hexagons come out.
+    // Ends of bricks above the middle of others alternately move down and up, which gives hexagons.
     const double y = static_cast<double>(j) + ((i + j) % 2 == 0 ? -0.2 : 0.2);
     tables.coordinates.insert(tables.coordinates.end(),
                               {static_cast<double>(i), y, static_cast<double>(v / (width * (n_y + 1)))});

@@ -6,7 +6,7 @@
 
 namespace barrio::test {
 
-/// Compare who owns and shares the entities of two tables of one dimension, and their order.
+/// Compare the owners, sharers and order of the entities of two tables of one dimension.
 template <class Table>
 void expect_same_table(const Table& found, const Table& expected) {
   EXPECT_EQ(found.global_ids, expected.global_ids);

@@ -4,15 +4,15 @@
 
 namespace barrio::test {
 
-// What tests add to tables that hold only vertices and cells.
+// Additions to tables with only vertices and cells.
 
-/// Nine vertices and five cells in a set, which is in another one with a cell of its own.
+/// Add a set of nine vertices and five cells, contained in another set that has one more cell.
 void add_sets_in_sets(mesh::MeshTables& tables);
 
-/// Integers on some rows of every table, as many as the row determines.
+/// Make a tag of integers on some rows of every table; the row determines their number.
 mesh::TagTable varying_tag(const mesh::MeshTables& tables);
 
-/// Make all sets those of a mesh, which does not keep their order.
+/// Make all sets unordered, like those of a mesh.
 void forget_order(mesh::MeshTables& tables);
 
 }  // namespace barrio::test

@@ -65,7 +65,7 @@ TEST(AllReduce, TakesIdsAbove32BitsBoolsAndNothing) {
 TEST(Barrier, HoldsUntilAllHaveCome) {
   Context& context = test::world();
   const Rank last = context.size() - 1;
-  // The system's monotonic clock is one for all processes of a machine; MPI_Wtime need not be.
+  // All processes of a machine share the system's monotonic clock, but not necessarily that of MPI_Wtime.
   double arrived = 0.0;
   if (context.rank() == last) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));

@@ -43,7 +43,7 @@ TEST(Comm, MovesAndClosesOnce) {
   Comm first = Comm::duplicate(MPI_COMM_WORLD);
   const MPI_Comm raw = first.get();
   Comm second = std::move(first);
-  EXPECT_FALSE(first);  // NOLINT(bugprone-use-after-move): that is the point
+  EXPECT_FALSE(first);  // NOLINT(bugprone-use-after-move): tested here
   EXPECT_EQ(second.get(), raw);
   Comm third;
   EXPECT_FALSE(third);
@@ -55,7 +55,7 @@ TEST(Comm, MovesAndClosesOnce) {
 }
 
 TEST(Comm, ManyMayBeMadeOneAfterAnother) {
-  // More than MPICH can hold at once: each must really be freed.
+  // More than MPICH can hold at once, so each must really be freed.
   for (int i = 0; i < 2100; ++i) {
     Comm made = Comm::split(MPI_COMM_SELF, 0, 0);
     ASSERT_TRUE(made);

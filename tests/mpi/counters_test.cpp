@@ -9,11 +9,11 @@
 #include "barrio/mpi/point_to_point.hpp"
 #include "tests/support/mpi_test.hpp"
 
-// Exact counts are what benchmarks and later rooms are guarded with.
+// Benchmarks and other rooms rely on exact counts.
 namespace barrio::mpi {
 namespace {
 
-/// How many collectives an action costs on this rank.
+/// Count the collectives of an action on this rank.
 template <class Act>
 std::uint64_t collectives_of(Context& context, Act&& act) {
   const std::uint64_t before = context.counters().collectives;

@@ -55,7 +55,7 @@ TEST(Datatype, ABlockOfBytesIsOneItem) {
   ASSERT_EQ(MPI_Type_size(block.get(), &bytes), MPI_SUCCESS);
   EXPECT_EQ(static_cast<std::size_t>(bytes), sizeof(Pair) * 3);
   Datatype moved = std::move(block);
-  EXPECT_EQ(block.get(), MPI_DATATYPE_NULL);  // NOLINT(bugprone-use-after-move): that is the point
+  EXPECT_EQ(block.get(), MPI_DATATYPE_NULL);  // NOLINT(bugprone-use-after-move): tested here
   ASSERT_EQ(MPI_Type_size(moved.get(), &bytes), MPI_SUCCESS);
 }
 

@@ -14,7 +14,7 @@
 namespace barrio::mpi {
 namespace {
 
-/// This process and one that computes without end, both on one core.
+/// This process and an endlessly computing one, both on one core.
 class BusyCore {
  public:
   BusyCore() {
@@ -36,7 +36,7 @@ class BusyCore {
 
  private:
   [[noreturn]] static void compute() {
-    ::alarm(60);  // it ends with a test that was killed, too
+    ::alarm(60);  // it ends even if the test is killed
     for (volatile bool is_ending = false; !is_ending;) {
     }
     ::_exit(0);
@@ -59,7 +59,7 @@ TEST(GiveWay, BringsTheCoreBackBesideProcessesThatCompute) {
   double by_yield = 0.0;
   double by_giving_way = 0.0;
   for (int i = 0; i < 5; ++i) {
-    by_yield += seconds_of_100([] { ::syscall(SYS_sched_yield); });  // not what is preloaded
+    by_yield += seconds_of_100([] { ::syscall(SYS_sched_yield); });  // not the preloaded function
     by_giving_way += seconds_of_100(barrio_give_way);
   }
   if (by_yield < 0.1) GTEST_SKIP() << "a yield comes back within 0.2 ms on this system";

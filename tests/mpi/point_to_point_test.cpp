@@ -101,7 +101,7 @@ TEST_F(Ring, ARequestMayBeDroppedWhileAnExceptionIsOnItsWay) {
         throw Error(ErrorCode::failed, {.subject = "a phase", .cause = "failed"});
       },
       Error);
-  // MPI still writes into the buffer; it must not have been freed.
+  // MPI still writes to the buffer, which must not have been freed.
   send(context, std::span<const int>(std::vector<int>(1000, 7)), me, 87);
 }
 
@@ -110,7 +110,7 @@ TEST(MessageSize, IsLimitedByMpisInt) {
   const Status status = capture([] { (void)as_count(std::size_t{1} << 31U); });
   ASSERT_TRUE(status);
   EXPECT_EQ(status->code(), ErrorCode::internal);
-  EXPECT_EQ(status->cause(), "2147483648 items do not fit one call, which takes 2^31 - 1");
+  EXPECT_EQ(status->cause(), "2147483648 items do not fit one call, which takes at most 2^31 - 1");
 }
 
 }  // namespace

@@ -16,8 +16,8 @@ constexpr RegionName on_all{"test.all"};
 constexpr RegionName on_last{"test.last"};
 constexpr RegionName on_odd{"test.odd"};
 
-/// Rank r spends r + 1 seconds in `all` in two entries; odd ranks 4 s in `odd`; the last rank 8 s in `last`, which
-/// it enters first.
+/// Record times: rank r spends r + 1 seconds in `all` in two entries, odd ranks 4 s in `odd`, and the last rank 8 s in
+/// `last`, which it enters first.
 void spend(Context& context) {
   const int rank = context.rank();
   if (rank == context.size() - 1) context.trace().add(on_last, 0.0, 8.0);
@@ -62,7 +62,7 @@ TEST(Summarise, GivesMinMeanAndMaxOverAllRanks) {
   EXPECT_DOUBLE_EQ(odd.mean_seconds, 4.0 * (n / 2) / n);
   EXPECT_DOUBLE_EQ(odd.max_seconds, n == 1 ? 0.0 : 4.0);
 
-  // The time of each rank, 0 for those that did not enter.
+  // The time of each rank, 0 for ranks that did not enter.
   ASSERT_EQ(all.of_rank.size(), static_cast<std::size_t>(n));
   std::vector<double> wanted_of_last(n, 0.0);
   wanted_of_last.back() = 8.0;
@@ -112,7 +112,7 @@ TEST(Document, TellsHowToRepeatTheRun) {
   EXPECT_GE(made["cores_of_rank_0"].get<int>(), 1);
   EXPECT_EQ(made["seed"], 99);
   EXPECT_EQ(made["mpi"], mpi_library());
-  // The same on all ranks, the time of day included.
+  // The same on all ranks, including the time of day.
   std::string of_root = made.dump();
   broadcast(context, of_root);
   EXPECT_EQ(made.dump(), of_root);

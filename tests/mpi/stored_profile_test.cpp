@@ -15,7 +15,7 @@
 namespace barrio::mpi {
 namespace {
 
-/// BARRIO_PROFILE for the length of a test.
+/// Sets BARRIO_PROFILE during a test.
 class ProfilePath {
  public:
   explicit ProfilePath(const std::string& value) { ::setenv("BARRIO_PROFILE", value.c_str(), 1); }
@@ -57,7 +57,7 @@ TEST(StoredProfile, IsUsedOnItsPlatformByAllRanks) {
     other.mpi = "another MPI";
     store_profile(path, other, Profile{});
     store_profile(path, here, Profile{});
-    store_profile(path, here, some_profile());  // takes the place of the one before
+    store_profile(path, here, some_profile());  // replaces the previous one
     EXPECT_EQ(read_json_document(path, "barrio.profiles", 1)["profiles"].size(), 2U);
   }
   barrier(context);
@@ -115,7 +115,7 @@ TEST(StoredProfile, LeavesFilesOfOthersAlone) {
     std::ifstream file(path);
     EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), text);
   }
-  // One damaged entry does not take the others with it.
+  // A damaged entry does not affect the others.
   std::ofstream(path) << R"({"schema": "barrio.profiles", "schema_version": 1, "profiles": [7]})";
   store_profile(path, {"one", "shm", "", ""}, {});
   store_profile(path, {"other", "shm", "", ""}, {});

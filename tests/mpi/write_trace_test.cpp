@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 constexpr RegionName odd_name{"test \"quoted\" \\ name"};
 constexpr RegionName step{"test.step"};
 
-/// A folder that is new for each test, on all ranks.
+/// Make a new folder for each test, on all ranks.
 fs::path fresh_folder(const std::string& name) {
   const fs::path folder = test::scratch() / name;
   if (test::world().is_root()) fs::create_directories(folder);
@@ -36,7 +36,7 @@ std::size_t n_files(const fs::path& folder) {
   return std::distance(fs::directory_iterator(folder), fs::directory_iterator());
 }
 
-/// The AgreedError of a trace that cannot be written, which every rank must see.
+/// Return the AgreedError of a trace that cannot be written. Every rank must get it.
 AgreedError refused(Context& context, const fs::path& path) {
   try {
     write_trace(context, path);
@@ -54,7 +54,7 @@ TEST(WriteTrace, IsJsonWithOneTrackPerRank) {
   broadcast(context, std::span(&begin, 1));
   // Rank r records r + 1 steps; a name that needs escapes on the last rank.
   for (int i = 0; i <= context.rank(); ++i) context.trace().add(step, begin + i, begin + i + 0.5);
-  // An outer region ends after what it holds, and began before it.
+  // An outer region begins before and ends after its inner ones.
   if (context.rank() == n - 1) context.trace().add(odd_name, begin - 2.0, begin + 100.0);
 
   const fs::path path = fresh_folder("trace") / "trace.json";
@@ -135,7 +135,7 @@ TEST(WriteTrace, AMissingFolderIsOneErrorOnAllRanks) {
   EXPECT_EQ(error.code(), ErrorCode::failed);
   EXPECT_EQ(error.subject(), path);
   EXPECT_EQ(error.cause().find("cannot be written: "), 0U) << error.cause();
-  EXPECT_EQ(error.remedy(), "choose another place, or make room and rights for it");
+  EXPECT_EQ(error.remedy(), "choose another path, or free space and check permissions");
   EXPECT_EQ(error.first_rank(), 0);
   barrier(context);
   EXPECT_FALSE(fs::exists(path.parent_path()));
@@ -165,7 +165,7 @@ TEST(WriteTrace, AFolderAsTargetStaysAndTheTemporaryGoes) {
 TEST(WriteText, JoinsThePiecesInRankOrder) {
   Context& context = test::world();
   const fs::path path = fresh_folder("text") / "pieces.txt";
-  const auto piece_of = [](int rank) {  // every third rank has nothing to say
+  const auto piece_of = [](int rank) {  // every third rank has an empty piece
     return rank % 3 == 1 ? std::string()
                          : std::string(static_cast<std::size_t>(rank) * 1000 + 1, static_cast<char>('a' + rank));
   };
@@ -180,7 +180,7 @@ TEST(WriteText, JoinsThePiecesInRankOrder) {
   barrier(context);
 }
 
-TEST(WriteText, LeavesAPipeWhereItIs) {  // it stands for /dev/null, which a fault here would take from the machine
+TEST(WriteText, LeavesAPipeWhereItIs) {  // instead of /dev/null, which a fault here would delete for the machine
   Context& context = test::world();
   const fs::path path = fresh_folder("device") / "pipe";
   if (context.is_root()) {

@@ -1,9 +1,9 @@
-"""Run a command that is meant to fail, and check how it fails.
+"""Run a command that must fail, and check how it fails.
 
     expect.py --exit 3 --within 20 --text "is truncated" --once "barrio: error" --forbid destructor -- COMMAND...
 
-The command must end by itself within the limit, with the exit code, and its output (stdout and stderr together) must
-hold each --text, hold each --once text exactly once and each --count text so many times, and hold no --forbid text.
+The command must end by itself within the limit, with the exit code. Its output (stdout and stderr together) must contain
+each --text, each --once text exactly once, each --count text N times, and no --forbid text.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
 
 
 def end_group(process: subprocess.Popen[str]) -> str:
-    """End the command and what it started: a launcher told to terminate takes its ranks with it."""
+    """End the command and its children: a launcher ends its ranks when it is terminated."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         try:
             os.killpg(process.pid, number)
@@ -54,13 +54,13 @@ def end_group(process: subprocess.Popen[str]) -> str:
     return ""
 
 
-# What mpiexec of MPICH 4.0 says where it has lost an exit code: it notes 1 for a rank whose connection to it is seen to
-# close only after the rank was waited for, and takes that for the signal 1, which nobody has sent.
+# Message of MPICH 4.0's mpiexec after it has lost an exit code: it records 1 for a rank whose connection closes only
+# after the wait for the rank, and takes that for signal 1, which nobody sent.
 LOST_EXIT_CODE = "EXIT STRING: Hangup (signal 1)"
 
 
 def run(command: list[str], within: float) -> tuple[int | None, str]:
-    """The exit code, or None if it did not end in time, and what was printed."""
+    """Run a command. Return its exit code (None if it did not end in time) and its output."""
     process = subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,
@@ -85,7 +85,7 @@ def main(arguments: list[str]) -> int:
         seconds = time.monotonic() - begin
         if code != 1 or wanted.exit == 1 or LOST_EXIT_CODE not in output:
             break
-        print("the launcher has lost the exit code; once more")
+        print("the launcher lost the exit code; trying again")
 
     faults = []
     if code is None:

@@ -1,4 +1,4 @@
-// Tests of the test main itself: one rank that sleeps, and one rank that fails. Launched by expect.py.
+// Tests of the test main itself: one rank sleeps, one rank fails. Launched by expect.py.
 #include <gtest/gtest.h>
 
 #include <chrono>

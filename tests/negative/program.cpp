@@ -1,4 +1,4 @@
-// A program that goes wrong in the way its first argument names. expect.py launches it and checks how the job ends.
+// A program that fails in the way its first argument names. expect.py launches it and checks how the job ends.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -24,7 +24,7 @@ using namespace barrio;
 /// Longer than any limit of expect.py: a job that waits for it has hung.
 constexpr auto too_long = std::chrono::seconds(120);
 
-// Through these calls the compiler cannot see that a scenario throws, and inline it away.
+// These calls hide from the compiler that a scenario throws, so it cannot inline it away.
 void on_last_rank(Context& context, const std::function<void()>& act) {
   if (context.rank() == context.size() - 1) act();
 }
@@ -34,7 +34,7 @@ void say(const char* text) {
   std::fflush(stdout);
 }
 
-/// A distributed object of the worst kind: its destructor waits for all ranks.
+/// The worst kind of distributed object: its destructor waits for all ranks.
 class WaitsWhenDestroyed {
  public:
   explicit WaitsWhenDestroyed(Context& context) : context_(context) {}
@@ -53,11 +53,11 @@ Error torn_file() {
   return {ErrorCode::bad_input, {.subject = "wing.h5m", .cause = "is truncated", .remedy = "copy it again"}};
 }
 
-/// The last rank throws what `raise` throws; the others wait for it in a barrier.
+/// Call `raise`, which throws, on the last rank; the others wait for it in a barrier.
 void lonely(Context& context, const std::function<void()>& raise) {
   on_last_rank(context, raise);
   mpi::barrier(context);
-  std::this_thread::sleep_for(too_long);  // at one rank there is nobody to wait for
+  std::this_thread::sleep_for(too_long);  // a single rank waits for nobody
 }
 
 void destroy(Context& context) {
@@ -94,8 +94,8 @@ void assert_nothing(Context& context) {
   mpi::barrier(context);
 }
 
-/// MPI_Finalize begins by dropping the attributes of MPI_COMM_SELF. What a rank says after MPI_Finalize may be lost:
-/// a launcher ends the other ranks as soon as one has returned an exit code.
+/// Print when MPI_Finalize begins, which first deletes the attributes of MPI_COMM_SELF. Output after MPI_Finalize may
+/// be lost: a launcher ends the other ranks as soon as one has returned an exit code.
 void announce_finalize() {
   int key = MPI_KEYVAL_INVALID;
   MPI_Comm_create_keyval(
@@ -155,7 +155,7 @@ int main(int argc, char** argv) {
 
   int code = 98;
   if (name == "destructor_caught") {
-    // A caller may catch everything: the job must have ended before anything unwinds this far.
+    // A caller may catch everything: the job must end before unwinding gets this far.
     try {
       code = barrio::run(argc, argv, body, options);
     } catch (...) {

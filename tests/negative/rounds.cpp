@@ -1,5 +1,5 @@
-// A round of messages that goes wrong in the way the first argument names. expect.py launches it and checks how the
-// job ends.
+// A round of messages that fails in the way the first argument names. expect.py launches it and checks how the job
+// ends.
 #include <cstdio>
 #include <functional>
 #include <map>
@@ -33,11 +33,11 @@ std::vector<Rank> all_others(const Context& context) {
   return others;
 }
 
-/// All border on all.
+/// Make a Neighborhood in which all ranks are neighbours.
 Neighborhood make_hood(Context& context) { return {context, all_others(context)}; }
 
-/// One round in which each rank writes to all and to itself. The last rank calls what is given, and the others wait
-/// for it in the round.
+/// Hooks of the last rank in a round in which each rank writes to all ranks and to itself. The others wait for it in
+/// the round.
 struct Interrupted {
   std::function<void(Round&)> before_write = {};
   std::function<void(Round&)> before_close = {};
@@ -77,7 +77,7 @@ void drop(Context& context) {
   round.close();
 }
 
-/// Rank 0 counts on the last rank, which knows nothing of it.
+/// Make a Neighborhood in which rank 0 lists the last rank, but not vice versa.
 Neighborhood make_one_sided(Context& context) {
   std::vector<Rank> others;
   if (context.rank() == 0) others.push_back(context.size() - 1);
@@ -107,7 +107,7 @@ void read_another_type(Context& context) {
   agree(context, {});
 }
 
-/// Rounds that wait for other messages of each other: the first ranks for a second wave, the last one for none.
+/// Mix terminations: the first ranks wait for a second wave, which the last rank does not send.
 void end_in_another_way(Context& context) {
   Neighborhood hood = make_hood(context);
   const bool is_last = context.rank() == context.size() - 1;
@@ -118,7 +118,7 @@ void end_in_another_way(Context& context) {
   agree(context, {});
 }
 
-/// Rank 0 makes another Neighborhood before, so its tags are others than those of its neighbours.
+/// Make an additional Neighborhood on rank 0 first, so its tags differ from those of its neighbours.
 void make_in_another_order(Context& context) {
   std::optional<Neighborhood> other;
   if (context.rank() == 0) other.emplace(context, std::vector<Rank>{});
@@ -128,7 +128,7 @@ void make_in_another_order(Context& context) {
   (void)round.collect();
 }
 
-/// A round of one Context is open on rank 0, which waits in a round of another one.
+/// Let rank 0 wait in a round of one Context while a round of another is open.
 void wait_in_another_context(Context& context) {
   mpi::Context other(context.comm());
   const std::vector<Rank> others = all_others(context);
@@ -153,7 +153,7 @@ void break_out(Context& context) {
   for ([[maybe_unused]] const auto& [from, message] : round.received()) break;
 }
 
-/// All agree on an error in the middle of a round, give it up, and go on.
+/// Agree on an error in the middle of a round, cancel the round, and continue.
 void cancel(Context& context) {
   Neighborhood hood = make_hood(context);
   try {
@@ -170,13 +170,13 @@ void cancel(Context& context) {
   (void)round.collect();
 }
 
-/// One byte more than was asked for, to the first rank.
+/// Write one byte more than requested, to the first rank.
 void write_past(Round& round) {
   auto* const bytes = reinterpret_cast<char*>(&round.allocate(0));
   for (std::size_t i = 0; i <= sizeof(int); ++i) bytes[i] = 'x';
 }
 
-/// By node, where all messages are sorted before they are read: the round is over when they are read.
+/// Drop a round by node, in which all messages are sorted first: the round is over only after they are read.
 void drop_by_node(Context& context) {
   Neighborhood hood(context, std::vector<Rank>{},
                     {.delivery = exchange::Delivery::by_rank, .routing = exchange::Routing::by_node});

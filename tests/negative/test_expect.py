@@ -1,4 +1,4 @@
-"""expect.py must say no: each case gives it a command that misses one expectation."""
+"""expect.py must fail: each case is a command that misses one expectation."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ namespace {
 
 using test::world;
 
-/// A graph that every rank knows as a whole, and of which each gets its slab.
+/// A whole graph, known to every rank, from which each rank takes its slab.
 struct WholeGraph {
   std::int64_t n = 0;
   std::vector<std::set<std::int64_t>> neighbours;
@@ -61,7 +61,7 @@ WholeGraph random_graph(std::int64_t n, std::int64_t n_edges, std::uint64_t vari
   return whole;
 }
 
-/// This rank's slab of what is known for all vertices.
+/// Return this rank's slab of values of all vertices.
 std::vector<std::int32_t> slab_of(const std::vector<std::int32_t>& whole, mpi::Context& context) {
   const Slabs slabs{static_cast<std::int64_t>(whole.size()), context.size()};
   return {whole.begin() + slabs.first(context.rank()), whole.begin() + slabs.first(context.rank() + 1)};
@@ -183,7 +183,7 @@ TEST(PtScotch, BoundsAreRefusedByName) {
   if (!has("ptscotch")) GTEST_SKIP() << "this build has no PT-Scotch";
   Graph graph = grid(4, 4).slab(world());
   expect_refused([&] { cut_by_ptscotch(world(), graph, 0); },
-                 "PT-Scotch, 0 parts: is not a number of parts (ask for 1 or more)");
+                 "PT-Scotch, 0 parts: must be at least 1 (ask for 1 or more)");
   graph.vertices.n_rows = std::int64_t{1} << 32;
   expect_refused([&] { cut_by_ptscotch(world(), graph, 2); },
                  "PT-Scotch, 4294967296 vertices: its ids have 32 bits in this build (use rcb)");
@@ -198,7 +198,8 @@ TEST(PtScotch, EmptyRanksAreLegal) {
   }
 }
 
-/// A net for each vertex of a grid of squares, that joins the squares around it; nets lie in slabs as vertices do.
+/// Make a net for each vertex of a grid of squares, of the squares around it. Nets are distributed in slabs, like
+/// vertices.
 Hypergraph nets_of_grid(std::int64_t width, std::int64_t height) {
   Hypergraph nets;
   nets.vertices = {width * height, world().size()};
@@ -235,10 +236,10 @@ TEST(Zoltan, EmptyRanksAreLegal) {
 TEST(Zoltan, BoundsAreRefusedByName) {
   if (!has("hypergraph")) GTEST_SKIP() << "this build has no Zoltan";
   expect_refused([] { cut_by_zoltan(world(), nets_of_grid(2, 2), 0); },
-                 "Zoltan, 0 parts: is not a number of parts (ask for 1 or more)");
+                 "Zoltan, 0 parts: must be at least 1 (ask for 1 or more)");
 }
 
-/// Squares of 4 by 4 vertices of a grid.
+/// Return parts: squares of 4 by 4 vertices of a grid.
 std::vector<std::int32_t> squares(std::int64_t width, std::int64_t height) {
   std::vector<std::int32_t> cluster;
   for (std::int64_t y = 0; y < height; ++y)
@@ -305,8 +306,8 @@ TEST(Metis, BoundsAreRefusedByName) {
   const Graph graph = grid(4, 4).slab(world());
   const std::vector<std::int32_t> cluster(graph.offsets.size() - 1, 0);
   const std::string rest =
-      " clusters: METIS is serial and gets at most 200000 clusters, and at least one per part (use rcb or ptscotch for "
-      "more parts)";
+      " clusters: METIS is serial and takes at most 200000 clusters, and at least one per part (use rcb or ptscotch "
+      "for more parts)";
   expect_refused([&] { cut_by_metis(world(), graph, cluster, metis_max_vertices + 1, 2); },
                  "METIS, 2 parts of 200001" + rest);
   expect_refused([&] { cut_by_metis(world(), graph, cluster, 4, 5); }, "METIS, 5 parts of 4" + rest);

@@ -18,15 +18,15 @@ using Cell = std::vector<std::uint64_t>;
 using geometry::hilbert_place;
 using test::Point;
 
-/// What the curve does in one of the halves, quarters or eighths: where that lies, and how the whole curve is turned
-/// to run in it: axis i of the curve is axis `axis[i]` of the grid, backwards if `is_flipped[i]`.
+/// The curve in one of the halves, quarters or eighths: the position of that piece, and the rotation of the whole curve
+/// in it: axis i of the curve is axis `axis[i]` of the grid, reversed if `is_flipped[i]`.
 struct Piece {
   Cell corner;
   std::vector<std::size_t> axis;
   std::vector<bool> is_flipped;
 };
 
-/// The curve by its definition as a picture made of smaller copies of itself.
+/// Return the definition of the curve as smaller copies of itself.
 const std::vector<Piece>& pieces(std::size_t n_axes) {
   static const std::vector<std::vector<Piece>> all{{},
                                                    {{{0}, {0}, {false}}, {{1}, {0}, {false}}},
@@ -45,7 +45,7 @@ const std::vector<Piece>& pieces(std::size_t n_axes) {
   return all[n_axes];
 }
 
-/// All cells of a grid of 2^n_bits a side in the order of the curve.
+/// List all cells of a grid of 2^n_bits per side in the order of the curve.
 std::vector<Cell> draw(std::size_t n_axes, int n_bits) {
   if (n_bits == 0) return {Cell(n_axes, 0)};
   const std::vector<Cell> copy = draw(n_axes, n_bits - 1);
@@ -63,7 +63,7 @@ std::vector<Cell> draw(std::size_t n_axes, int n_bits) {
   return cells;
 }
 
-/// The place of a cell on the curve, piece after piece.
+/// Compute the position of a cell on the curve, piece by piece.
 std::uint64_t place_in_pieces(Cell cell, int n_bits) {
   std::uint64_t place = 0;
   for (int bit = n_bits - 1; bit >= 0; --bit) {
@@ -110,7 +110,7 @@ TEST(HilbertPlace, IsThatOfTheCurveInItsFinestCells) {
   }
 }
 
-/// Sort all points along the curve, then walk: a part ends where the weight passes its share of the whole.
+/// Sort all points along the curve, then walk along it: a part ends where the weight exceeds its share of the whole.
 std::map<std::int64_t, int> walk(const std::vector<Point>& points, int n_parts) {
   std::array<double, 3> low{};
   std::vector<std::size_t> axes;
@@ -170,7 +170,7 @@ TEST(Hilbert, EqualsTheSerialOracleOnPlanesAndLines) {
 
 TEST(Hilbert, EqualsTheSerialOracleOnHardCases) { test::expect_equals_oracle_on_hard_cases(hilbert, walk); }
 
-/// With as many parts as points of one weight, a part is a point, and its number that of the point.
+/// With as many parts as points of equal weight, each part is a point, and has its number.
 TEST(HilbertNumbers, AreThoseOfPartsOfOnePoint) {
   const auto number = [](mpi::Context& context, std::span<const double> points, std::span<const GlobalId> ids,
                          std::span<const std::int64_t> /*weights*/, int /*n_parts*/) {
@@ -207,7 +207,7 @@ TEST(Hilbert, PartsAreEquallyHeavy) { test::expect_balance(hilbert); }
 TEST(Hilbert, AFaultOfOneRankIsNamedOnAllRanks) {
   test::expect_bad_input_is_refused(hilbert);
   test::expect_coordinate_is_refused(hilbert, -std::numeric_limits<double>::infinity(),
-                                     "has an infinite coordinate, and a curve needs a finite box");
+                                     "has an infinite coordinate, but a curve needs a finite box");
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ void expect_refused(const Cutter& cutter, const std::vector<double>& x, const st
 
 Rank culprit() { return static_cast<Rank>(seed() % static_cast<std::uint64_t>(world().size())); }
 
-/// Two points on each rank; the second one of the culprit is at fault.
+/// Return the ids of two points on each rank. The second point of the culprit is wrong.
 std::vector<GlobalId> two_ids() {
   const std::int64_t mine = 10 * (world().rank() + 1);
   return {GlobalId{mine}, GlobalId{mine + 1}};
@@ -113,7 +113,7 @@ void expect_equals_oracle_on_hard_cases(const Cutter& cutter, const Oracle& orac
   points = random_points(90, 70);
   for (Point& point : points) point.x = {1e300, -1e-300, 0.0};
   for (const int n_parts : {2, 5}) expect(points, n_parts, false);
-  for (std::size_t i = 0; i < points.size(); ++i) points[i].x = {i % 3 == 0 ? -0.0 : 0.0, 0.0, -0.0};  // one spot too
+  for (std::size_t i = 0; i < points.size(); ++i) points[i].x = {i % 3 == 0 ? -0.0 : 0.0, 0.0, -0.0};  // one place
   for (const int n_parts : {2, 5}) expect(points, n_parts, false);
 }
 
@@ -149,8 +149,7 @@ void expect_bad_input_is_refused(const Cutter& cutter) {
   const std::vector<double> x{0, 0, 0, 1, 1, 1};
   const std::vector<std::int64_t> weights{1, world().rank() == culprit() ? -1 : 0};
   expect_refused(cutter, x, two_ids(), weights, 2, ErrorCode::bad_input, point_at_fault() + ": has a negative weight");
-  expect_refused(cutter, x, two_ids(), {}, 0, ErrorCode::usage,
-                 "0 parts: is not a number of parts (ask for 1 or more)");
+  expect_refused(cutter, x, two_ids(), {}, 0, ErrorCode::usage, "0 parts: must be at least 1 (ask for 1 or more)");
 }
 
 std::int64_t id_of(std::size_t i) { return static_cast<std::int64_t>((i * 7919) % 1'000'003) * 5'000'000'011; }
@@ -161,7 +160,7 @@ std::vector<Point> random_points(std::size_t n, std::uint64_t variant) {
   std::vector<Point> points;
   for (std::size_t i = 0; i < n; ++i) {
     points.push_back({{coordinate(random), 0.4 * coordinate(random), 0.9 * coordinate(random)}, id_of(i)});
-    if (i > 0 && random() % 4 == 0) points.back().x = points[random() % i].x;  // a point on top of another
+    if (i > 0 && random() % 4 == 0) points.back().x = points[random() % i].x;  // a point at the position of another
     if (random() % 16 == 0) points.back().x[random() % 3] = -0.0;
     if (random() % 16 == 0) points.back().x[random() % 3] = 0.0;
   }

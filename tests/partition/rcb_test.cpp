@@ -11,7 +11,7 @@ namespace {
 
 using test::Point;
 
-/// Recursive bisection as a textbook has it: sort everything, walk until the lower side has its share.
+/// Bisect recursively, as in a textbook: sort everything, and walk until the lower side has its share.
 void bisect(std::vector<Point> points, int first_part, int n_parts, std::map<std::int64_t, int>& part_of) {
   if (n_parts == 1 || points.empty()) {
     for (const Point& point : points) part_of[point.id] = first_part;
@@ -34,7 +34,7 @@ void bisect(std::vector<Point> points, int first_part, int n_parts, std::map<std
   const int n_low = n_parts / 2;
   std::int64_t before = 0;
   std::size_t n = 0;
-  // Lower side: as many points as weigh no more than n_low / n_parts of the whole.
+  // Lower side: as many points as possible with at most n_low / n_parts of the whole weight.
   for (; n < points.size() && (before + points[n].weight) * n_parts <= total * n_low; ++n) before += points[n].weight;
   bisect({points.begin(), points.begin() + static_cast<std::ptrdiff_t>(n)}, first_part, n_low, part_of);
   bisect({points.begin() + static_cast<std::ptrdiff_t>(n), points.end()}, first_part + n_low, n_parts - n_low, part_of);

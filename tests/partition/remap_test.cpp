@@ -17,7 +17,7 @@ namespace {
 using test::collect;
 using test::world;
 
-/// Weights by rank and part, and the new number of each part that some rank has.
+/// Weights by rank and part, and the new number of each existing part.
 struct Result {
   std::vector<std::vector<std::int64_t>> weight;
   std::map<std::int32_t, std::int32_t> renumbered;
@@ -25,7 +25,7 @@ struct Result {
 
 constexpr int until_settled = std::numeric_limits<int>::max();
 
-/// @return of all ranks; a part that gets two numbers is a failure
+/// Remap, and gather the results of all ranks. A part with two numbers is a failure.
 Result renumber(const std::vector<std::int32_t>& part, const std::vector<std::int64_t>& weights,
                 int max_passes = until_settled) {
   const auto n = static_cast<std::size_t>(world().size());
@@ -50,7 +50,7 @@ Result renumber(const std::vector<std::int32_t>& part, const std::vector<std::in
   return result;
 }
 
-/// The most weight that any numbering keeps: by all subsets of parts, rank after rank.
+/// Compute the max weight that any numbering keeps, rank by rank over all subsets of parts.
 std::int64_t max_that_can_stay(const std::vector<std::vector<std::int64_t>>& weight) {
   const std::size_t n = weight.size();
   std::vector<std::int64_t> best(std::size_t{1} << n, -1);
@@ -79,7 +79,7 @@ void expect_permutation(const Result& result) {
 void expect_good(const Result& result) {
   ASSERT_NO_FATAL_FAILURE(expect_permutation(result));
   const std::size_t n = result.weight.size();
-  std::vector<std::int64_t> of_part(n, -1);  // what of it stays
+  std::vector<std::int64_t> of_part(n, -1);  // its weight that stays
   std::vector<std::int64_t> of_rank(n, -1);
   std::int64_t kept = 0;
   for (const auto& [part, rank] : result.renumbered) {
@@ -94,7 +94,7 @@ void expect_good(const Result& result) {
 }
 
 TEST(Remap, KeepsWhatIsThere) {
-  // Part p lies whole on the rank before p.
+  // The rank before p has all of part p.
   const std::int32_t next = (world().rank() + 1) % world().size();
   const std::vector<std::int32_t> part(7, next);
   EXPECT_EQ(remap(world(), part), std::vector<std::int32_t>(7, world().rank()));
@@ -104,7 +104,7 @@ TEST(Remap, KeepsWhatIsThere) {
 TEST(Remap, PairsTheHeaviestFirst) {
   std::mt19937_64 random(test::seed() + static_cast<std::uint64_t>(world().rank()));
   for (int repeat = 0; repeat < 40; ++repeat) {
-    // Some ranks have nothing, some parts are nowhere, weights tie, and some are 0.
+    // Some ranks have no points, some parts are absent, weights tie, and some are 0.
     const std::uint64_t most = repeat % 4 == 0 ? 2 : 1000;
     const std::size_t n = random() % 3 == 0 ? 0 : random() % 30;
     const auto n_parts = static_cast<std::uint64_t>(repeat % 3 == 0 ? (world().size() + 1) / 2 : world().size());
@@ -118,7 +118,7 @@ TEST(Remap, PairsTheHeaviestFirst) {
   }
 }
 
-/// Each rank wants the part of the one before most, and rank 0 moves them all.
+/// Each rank prefers the part of the previous rank, so rank 0's choice moves all of them.
 struct Chain {
   std::vector<std::int32_t> part;
   std::vector<std::int64_t> weights;

@@ -18,7 +18,7 @@ namespace {
 using test::in_one_of_four;
 using test::on_pair;
 
-/// How long a send of this size waits for a receiver that calls MPI, but posts its receive after 10 ms only.
+/// Measure how long a send waits for a receiver that calls MPI, but posts its receive only after 10 ms.
 double wait_of_send(Pair& pair, std::size_t n_bytes) {
   Script script;
   const int message = script.add({.from = 0, .n_bytes = n_bytes});
@@ -36,10 +36,10 @@ TEST(Limits, AreWhatOneScriptAfterTheOtherShows) {
       if (!limits.are_found()) return false;  // the same on both sides
       EXPECT_EQ(pair.swap(static_cast<double>(*limits.eager_bytes)), static_cast<double>(*limits.eager_bytes));
       EXPECT_LE(*limits.arriving_bytes, largest_message);
-      // Every MPI has a place for a few bytes, and none for megabytes.
+      // Every MPI buffers a few bytes, but not megabytes.
       EXPECT_LT(*limits.eager_bytes, largest_message);
       if (*limits.eager_bytes < 64 || *limits.at_once < 1) return false;
-      // Who does not need the receiver at all does not need its receive.
+      // A send that does not need the receiver at all does not need its receive.
       if (*limits.detached_bytes > *limits.eager_bytes) return false;
       constexpr double long_wait_seconds = 5e-3;
       return wait_of_send(pair, *limits.eager_bytes / 4) < long_wait_seconds &&
@@ -79,7 +79,7 @@ TEST(Blocking, LargeSynchronousSendsBlockAndPairsOfThemDeadlock) {
 
 TEST(Blocking, AMatchingWaitReleasesAndNothingDoesNot) {
   on_pair([](Pair& pair) {
-    // Each row in one attempt or another: with more ranks than cores somebody is late in most of them.
+    // Each row must be right in some attempt: with more ranks than cores, a rank is late in nearly every attempt.
     std::set<std::string> seen_right;
     EXPECT_TRUE(in_one_of_four(pair, [&] {
       MessageLimits limits;

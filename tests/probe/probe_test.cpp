@@ -24,7 +24,7 @@ TEST(Probe, ChecksInUnderASecond) {
   if (world().size() < 2) return;
   const double limit_seconds = world().size() > 2 ? 5.0 : 1.0;
   double least = 10 * limit_seconds;
-  for (int i = 0; i < 10 && least > limit_seconds; ++i) {  // other processes may need the cores for a while
+  for (int i = 0; i < 10 && least > limit_seconds; ++i) {  // other processes may use the cores for a while
     const Findings found = run(world(), {.depth = Depth::check});
     least = mpi::max(world(), std::min(least, found.document["seconds"].get<double>()));
     EXPECT_FALSE(found.document["check"]["has_profile"].get<bool>());
@@ -52,10 +52,10 @@ TEST(Probe, FindsAllOnAllRanksAndAProfile) {
   for (const char* figure : {"3.2", "3.3", "3.4", "3.5", "3.6", "3.11", "3.12", "3.13"})
     EXPECT_TRUE(figures.contains(figure)) << figure;
   const Json& waits = found.document["programs"]["delayed_waits"];
-  // Side 1 waits for side 0, which comes at T2; their starts lie some microseconds apart.
+  // Side 1 waits for side 0, which arrives at T2; their starts differ by some microseconds.
   EXPECT_GE(waits["before_seconds"].get<double>(), 0.9 * waits["t2_seconds"].get<double>());
   EXPECT_GE(waits["after_seconds"].get<double>(), 0.9 * waits["t2_seconds"].get<double>());
-  // What is written can be read.
+  // The written profile can be read.
   const Profile again = mpi::profile_from_json(mpi::to_json(found.profile));
   EXPECT_EQ(again.packet_bytes, found.profile.packet_bytes);
   EXPECT_EQ(again.times[3].alone, found.profile.times[3].alone);

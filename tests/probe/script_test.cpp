@@ -13,7 +13,7 @@ using test::on_pair;
 
 constexpr std::size_t large = std::size_t{4} << 20U;  // above any eager limit
 constexpr Step short_step{.call = Call::compute, .seconds = 2e-3};
-// The two sides leave their meeting some microseconds apart, more if one of them is interrupted.
+// The two sides leave their meeting some microseconds apart, or more if one is interrupted.
 constexpr double nearly_a_step = 0.8 * short_step.seconds;
 
 TEST(Pair, NeedsTwoRanks) {
@@ -44,8 +44,7 @@ TEST(Script, BothSidesSeeWhatBothDid) {
     script.then(0, short_step).then(0, {Call::isend, message}).then(0, {Call::wait, message});
     script.then(1, {Call::irecv, message}).then(1, {Call::wait, message});
     Timeline timeline;
-    // The receiver posts its receive at once, unless its core is taken away, and waits for a sender that computes
-    // first.
+    // The receiver posts its receive at once, unless it loses its core, and waits for a sender that computes first.
     EXPECT_TRUE(in_one_of_four(pair, [&] {
       timeline = run(pair, script);
       return timeline.find(1, Call::irecv).end < nearly_a_step;

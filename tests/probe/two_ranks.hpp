@@ -9,7 +9,7 @@
 
 namespace barrio::probe::test {
 
-/// Do something with a pair, on its two ranks, while the others sleep; nothing with one rank. Collective.
+/// Call `body` on the two ranks of a pair, while the others sleep. Does nothing on one rank. Collective.
 inline void on_pair(const std::function<void(Pair&)>& body) {
   if (barrio::test::world().size() < 2) return;
   Pair pair(barrio::test::world());
@@ -17,8 +17,8 @@ inline void on_pair(const std::function<void(Pair&)>& body) {
   rest(barrio::test::world(), pair);
 }
 
-/// Whether something that is measured comes out right in one of four attempts. Attempts while other work takes the
-/// cores do not count, for 15 s at most. Both sides of the pair.
+/// Tell whether a measurement is right in one of four attempts. Attempts while other work uses the cores do not count,
+/// for at most 15 s. Both sides of the pair.
 inline bool in_one_of_four(Pair& pair, const std::function<bool()>& is_right) {
   constexpr double max_seconds = 15.0;
   constexpr double max_lost = 0.02;

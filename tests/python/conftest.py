@@ -1,4 +1,4 @@
-"""Run pytest on several ranks: a failure on one ends the launch, so that nobody waits."""
+"""Run pytest on several ranks: a failure on one ends the launch, so that no rank waits."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import barrio  # first, so that it can say which MPI mpi4py has to load
+import barrio  # first, so that it selects the MPI that mpi4py loads
 
 # isort: split
 import pytest
@@ -25,7 +25,7 @@ WORLD = MPI.COMM_WORLD
 def end_job(what: str) -> None:
     sys.__stderr__.write(f"[rank {WORLD.rank}/{WORLD.size}] {what}\n")
     sys.__stderr__.flush()
-    time.sleep(0.2)  # launchers drop what was printed just before an abort
+    time.sleep(0.2)  # launchers drop output printed just before an abort
     WORLD.Abort(1)
 
 
@@ -53,7 +53,7 @@ def pytest_internalerror(excrepr: object) -> None:
 
 @pytest.fixture(autouse=True)
 def limit() -> Iterator[None]:
-    """A rank that hangs shows where, and takes the others with it."""
+    """Limit the time of a test: a hanging rank prints its stack and ends the job."""
     faulthandler.dump_traceback_later(LIMIT_SECONDS, exit=True, file=sys.__stderr__)
     yield
     faulthandler.cancel_dump_traceback_later()
@@ -66,7 +66,7 @@ def comm() -> MPI.Comm:
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """An empty folder that all ranks see."""
+    """Yield an empty folder, shared by all ranks."""
     path = WORLD.bcast(tempfile.mkdtemp(prefix="barrio-") if WORLD.rank == 0 else None)
     yield Path(path)
     WORLD.Barrier()

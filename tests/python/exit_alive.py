@@ -1,4 +1,4 @@
-"""End with everything alive: meshes, fields, arrays, an open writer, ghosts on their way."""
+"""End with everything alive: meshes, fields, arrays, an open writer, ghosts in flight."""
 
 import atexit
 import shutil

@@ -1,4 +1,4 @@
-"""Fails on one rank while the others wait. Started by name only, to see that the launch ends."""
+"""Fail on one rank while the others wait: the launch must end. Started by name only."""
 
 from mpi4py import MPI
 

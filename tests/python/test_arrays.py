@@ -1,4 +1,4 @@
-"""A mesh of arrays: any rank gives any share, and what is wrong on one is refused on all."""
+"""Meshes from arrays: any rank passes any share, and a fault on one rank is refused on all."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ N = (4, 3, 2)  # hexes along x, y, z
 
 
 def grid() -> tuple[np.ndarray, np.ndarray]:
-    """Vertices and hexes of a box."""
+    """Make the vertices and hexes of a box."""
     n = np.array(N) + 1
     k, j, i = np.meshgrid(*(np.arange(m) for m in n[::-1]), indexing="ij")
     points = np.stack([i.ravel(), j.ravel(), k.ravel()], axis=1).astype(float)
@@ -31,7 +31,7 @@ def slab(n: int, rank: int, size: int) -> slice:
 
 
 def given(comm: MPI.Comm, first: int = 0) -> dict[str, Any]:
-    """This rank's share; ranks below `first` give nothing."""
+    """Make this rank's share; ranks below `first` have nothing."""
     points, hexes = grid()
     rank, size = comm.rank - first, comm.size - first
     here = slab(len(points), rank, size) if rank >= 0 else slice(0)
@@ -108,13 +108,13 @@ def test_tags_that_mean_something_else(comm: MPI.Comm, folder: Path) -> None:
     arguments = given(comm)
     arguments["tags"]["MATERIAL_SET"] = {"hex": arguments["tags"]["number"]["hex"]}
     mesh = barrio.Mesh(comm, **arguments)
-    with pytest.raises(barrio.UsageError, match="'MATERIAL_SET': has a name that means something"):
+    with pytest.raises(barrio.UsageError, match="'MATERIAL_SET': has a name that is reserved"):
         barrio.write(mesh, folder / "o.h5m")
     barrio.write(mesh, folder / "o.vtkhdf")
 
 
 def test_vertices_by_ids_of_the_callers_own(comm: MPI.Comm) -> None:
-    """Each rank gives some cells with all their vertices, shared ones too, and keeps its cells."""
+    """Each rank passes some cells with all their vertices, also shared ones, and keeps its cells."""
     points, hexes = grid()
     mine = hexes[comm.rank :: comm.size]
     used = np.unique(mine)[::-1]
@@ -166,7 +166,7 @@ def test_planes_polygons_and_several_types(comm: MPI.Comm) -> None:
 
 
 def spoilt(name: str, comm: MPI.Comm) -> dict[str, Any]:
-    """Arguments with a fault on the last rank alone."""
+    """Make arguments with a fault only on the last rank."""
     all_of_it = given(comm)
     if name == "part number":
         all_of_it["parts"] = np.zeros(len(all_of_it["cells"]["hex"]), int)
@@ -223,13 +223,13 @@ def spoilt(name: str, comm: MPI.Comm) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("name", "error", "text"),
     [
-        ("nan", barrio.BadInputError, "coordinates: of vertex 1 given here are not finite"),
+        ("nan", barrio.BadInputError, "coordinates: of vertex 1 on this rank must be finite"),
         ("complex", barrio.UsageError, "coordinates: have the type complex128"),
         ("flat", barrio.UsageError, r"coordinates: have the shape \(\d+,\)"),
         ("ragged", barrio.UsageError, "mesh arrays: cannot be taken: ValueError"),
         ("wide", barrio.UsageError, r"cells of the type hex: have the shape \(\d+, 7\)"),
-        ("real", barrio.UsageError, "cells of the type hex: integers are needed, not float64"),
-        ("type", barrio.UsageError, "cells: are given for 'hexe'"),
+        ("real", barrio.UsageError, "cells of the type hex: must be integers, not float64"),
+        ("type", barrio.UsageError, "cells: are given for the unknown type 'hexe'"),
         ("list", barrio.UsageError, "cells: are a ndarray"),
         ("high", barrio.BadInputError, "has vertex 60, but all ranks together give 60 vertices"),
         ("negative", barrio.BadInputError, "has vertex -1"),
@@ -243,11 +243,11 @@ def spoilt(name: str, comm: MPI.Comm) -> dict[str, Any]:
         ("set id", barrio.UsageError, "have a number that is too large"),
         ("rows", barrio.UsageError, r"tag 'number': has \d+ values of 4 bytes for \d+ hexes"),
         ("text", barrio.UsageError, "tag 'number': has values of the type <U1"),
-        ("large", barrio.BadInputError, "tag 'number': the number 2147483648 is beyond int32"),
+        ("large", barrio.BadInputError, "tag 'number': the value 2147483648 does not fit in int32"),
         ("untyped tag", barrio.UsageError, "tag 'number': is not given by type"),
-        ("parts", barrio.UsageError, r"parts: are 1 for \d+ hexes"),
-        ("part number", barrio.BadInputError, "parts: have the number -2"),
-        ("ids", barrio.UsageError, r"vertex ids: are 2 for \d+ vertices"),
+        ("parts", barrio.UsageError, r"parts: are 1, but there are \d+ hexes"),
+        ("part number", barrio.BadInputError, r"parts: must be in 0 \.\. \d+, but one is -2"),
+        ("ids", barrio.UsageError, r"vertex ids: are 2, but there are \d+ vertices"),
     ],
 )
 def test_one_refusal_on_all_ranks(comm: MPI.Comm, name: str, error: Any, text: str) -> None:
@@ -255,7 +255,7 @@ def test_one_refusal_on_all_ranks(comm: MPI.Comm, name: str, error: Any, text: s
         barrio.Mesh(comm, **spoilt(name, comm))
     assert caught.value.is_agreed
     assert len(set(comm.allgather(str(caught.value)))) == 1
-    barrio.Mesh(comm, **given(comm))  # and all ranks go on
+    barrio.Mesh(comm, **given(comm))  # and all ranks continue
 
 
 @pytest.mark.parametrize(
@@ -291,7 +291,7 @@ def test_reduce_over_sharers(comm: MPI.Comm, dtype: str) -> None:
     mesh = barrio.Mesh(comm, **given(comm), ghost_layers=1)
     n_owned, n_local = mesh.n_owned(Dim.volume), mesh.n_local(Dim.vertex)
     count = mesh.add_field("count", Dim.vertex, dtype=dtype)
-    count.values[:] = 77  # what ghosts hold does not count
+    count.values[:] = 77  # values of ghosts do not count
     own = mesh.cells[:n_owned]
     used = np.unique(own)
     count.values[used] = np.bincount(own.ravel(), minlength=n_local)[used]
@@ -321,9 +321,9 @@ def test_tag_as_field(comm: MPI.Comm, folder: Path) -> None:
     for name, dim, dtype, text in (
         ("place", Dim.volume, "float64", r"has 3 component\(s\) of float64, not 1"),
         ("number", Dim.vertex, "int32", "has no values on vertices.*it has some on volumes"),
-        ("height", Dim.vertex, "int32", "is of float64, not of int32"),
+        ("height", Dim.vertex, "int32", "has type float64, not int32"),
         ("height1", Dim.vertex, "float64", "Did you mean 'height'"),
-        ("number", Dim.volume, "float64", "exists already"),
+        ("number", Dim.volume, "float64", "already exists"),
     ):
         with pytest.raises(barrio.UsageError, match=text) as caught:
             mesh.tag_as_field(name, dim, dtype=dtype)

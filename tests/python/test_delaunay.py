@@ -1,4 +1,4 @@
-"""Triangulations from Python, against numpy and scipy-free definitions."""
+"""Triangulations from Python, compared with definitions in numpy."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_angles_and_areas() -> None:
     assert mesh.is_complete
     assert mesh.n_left == 0
     assert (mesh.points[:4] == [[0, 0], [1, 0], [1, 1], [0, 1]]).all()
-    for i in range(3):  # neighbours share the edge across from the vertex
+    for i in range(3):  # neighbours share the edge opposite the vertex
         has = mesh.neighbours[:, i] >= 0
         ours = np.sort(np.delete(mesh.triangles, i, axis=1)[has], axis=1)
         others = mesh.triangles[mesh.neighbours[has, i]]
@@ -99,7 +99,7 @@ def test_files_and_faults(tmp_path) -> None:
         delaunay.triangulate(delaunay.Graph([[0, 0], [1, 0], [1, 1], [0, 1]], [[0, 2], [1, 3]]))
     with pytest.raises(barrio.UsageError, match="shape"):
         delaunay.triangulate([[0, 0, 0]])
-    with pytest.raises(barrio.UsageError, match="whole numbers"):
+    with pytest.raises(barrio.UsageError, match="must be integers"):
         delaunay.triangulate(delaunay.Graph([[0, 0], [1, 0], [1, 1]], [[0.5, 1]]))
     with pytest.raises(barrio.FailedError):
         delaunay.read_poly(tmp_path / "none.poly")

@@ -26,7 +26,7 @@ def test_missing_file(comm: MPI.Comm, folder: Path) -> None:
     check_alike(comm, caught.value)
     assert caught.value.subject == str(path)
     assert caught.value.code is barrio.ErrorCode.failed
-    assert caught.value.remedy == "check the name and its rights"
+    assert caught.value.remedy == "check the name and its permissions"
     assert caught.value.first_rank == 0
 
 

@@ -21,7 +21,7 @@ def others(comm: MPI.Comm) -> list[int]:
 
 
 def said(source: int, to: int, k: int = 0) -> np.ndarray:
-    """What a rank sends to another; every rank can tell. Some messages are empty, some larger than a packet."""
+    """Compute a rank's message to another, the same on every rank. Some are empty, some larger than a packet."""
     rng = np.random.default_rng([source, to, k])
     return rng.random([0, 3, 40, 20_000][(source + to + k) % 4])
 
@@ -57,7 +57,7 @@ def test_collect_is_by_source(comm: MPI.Comm) -> None:
     for to in reversed(exchange.neighbours):
         r.send(to, comm.rank)
         r.send(to, [comm.rank, to])
-    r.send(comm.rank, [-1])  # to oneself
+    r.send(comm.rank, [-1])  # to itself
     got = r.collect()
     assert [source for source, _ in got] == sorted([comm.rank, *2 * others(comm)])
     for (source, array), expected in zip(
@@ -73,7 +73,7 @@ def test_exchange_in_one_call(comm: MPI.Comm, exchange: barrio.Exchange) -> None
     assert list(got) == exchange.neighbours
     for source, array in got.items():
         np.testing.assert_array_equal(array, said(source, comm.rank))
-    # Even ranks alone speak.
+    # Only even ranks send.
     got = exchange.exchange(to_all if comm.rank % 2 == 0 else {}, "f8")
     assert list(got) == [rank for rank in exchange.neighbours if rank % 2 == 0]
 
@@ -118,7 +118,7 @@ def test_any_layout(comm: MPI.Comm, exchange: barrio.Exchange) -> None:
 
 
 def test_arrays_are_yours(comm: MPI.Comm) -> None:
-    """What was sent may be changed at once; what was received outlives its round and the exchange."""
+    """Sent arrays may be changed at once; received arrays outlive the round and the exchange."""
     exchange = barrio.Exchange(comm, ring(comm), packet_bytes=256)
     mine = np.full(20, comm.rank)
     kept = []
@@ -215,10 +215,10 @@ def test_wrong_neighbours_are_named_on_all_ranks(comm: MPI.Comm) -> None:
 @pytest.mark.parametrize(
     ("wrong", "text"),
     [
-        (lambda r, to: r.send(to, 1j), "would lose"),
-        (lambda r, to: r.send(to, np.ones(3)), "of float64 would lose what int32 cannot hold"),
+        (lambda r, to: r.send(to, 1j), "does not fit in"),
+        (lambda r, to: r.send(to, np.ones(3)), "of float64 does not fit in int32"),
         (lambda r, to: r.send(to, [0.5]), "begin the round with its dtype"),
-        (lambda r, to: r.send(to, b"12345"), "5 bytes, which is no whole number of int32"),
+        (lambda r, to: r.send(to, b"12345"), "5 bytes, which is not a multiple of int32"),
         (lambda r, _: r.send(10_000, 1), "rank 10000: is not a rank of this job"),
         (lambda r, _: r.send(-1, 1), "rank -1: is not a rank of this job"),
     ],
@@ -263,7 +263,7 @@ def test_wrong_order_of_calls(comm: MPI.Comm, exchange: barrio.Exchange) -> None
         lambda: exchange.add_neighbours([]),
         exchange.validate,
     ):
-        with pytest.raises(barrio.UsageError, match=r"is in round 0 still \(read received"):
+        with pytest.raises(barrio.UsageError, match=r"is still in round 0 \(read that round"):
             call()
     assert len(r.collect()) == len(ring(comm))
     with pytest.raises(barrio.UsageError, match="round 0: is closed for sending"):
@@ -284,7 +284,7 @@ def test_dtypes_that_cannot_travel(exchange: barrio.Exchange, dtype: object, tex
 
 
 def test_dtypes_that_differ_are_found(comm: MPI.Comm, exchange: barrio.Exchange) -> None:
-    """Odd messages of bytes are no whole doubles; the round can be read on."""
+    """Odd messages of bytes are not whole doubles; the rest of the round can be read."""
     is_even = comm.rank % 2 == 0
     r = exchange.round(np.float64 if is_even else np.uint8)
     for to in exchange.neighbours:
@@ -327,7 +327,7 @@ def test_integers_of_python_fit_or_are_refused(exchange: barrio.Exchange) -> Non
 
 @pytest.mark.parametrize("how", ["raise", "drop"])
 def test_a_round_that_is_given_up_ends_the_exchange(comm: MPI.Comm, how: str) -> None:
-    """Every rank gives it up, so none waits. Other exchanges go on."""
+    """Every rank abandons it, so none waits. Other exchanges continue."""
     exchange = barrio.Exchange(comm, ring(comm), packet_bytes=64)
     r = exchange.round(int)
     if how == "raise":

@@ -82,7 +82,7 @@ def test_checksum_is_the_same_on_any_number_of_ranks(comm: MPI.Comm) -> None:
     same.values[:] = alone.coordinates @ [1.0, 10.0, 100.0]
     assert mesh.checksum(field) == alone.checksum(same)
     assert mesh.checksum() == alone.checksum()
-    with pytest.raises(barrio.UsageError, match="of another mesh"):
+    with pytest.raises(barrio.UsageError, match="belongs to another mesh"):
         mesh.checksum(same)
 
 
@@ -136,7 +136,7 @@ def test_a_mesh_may_be_dropped_while_its_ghosts_travel(
 
 
 def test_several_threads_may_wait(box: barrio.Mesh) -> None:
-    """The lock of Python is released while the core waits: another thread goes on."""
+    """The GIL is released while the core waits, so another thread continues."""
     import threading
 
     field = box.add_field("f", Dim.vertex)

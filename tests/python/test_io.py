@@ -86,7 +86,7 @@ def test_time_series(comm: MPI.Comm, box: barrio.Mesh, folder: Path) -> None:
         n_points = file["VTKHDF/NumberOfPoints"][:].sum()
         values = file["VTKHDF/PointData/t"][:].reshape(5, n_points)
         assert (values == np.arange(5)[:, None]).all()
-    writer.close()  # again: nothing
+    writer.close()  # no effect again
     with pytest.raises(barrio.UsageError, match="is closed already"):
         writer.write_step(3.0)
 
@@ -118,7 +118,7 @@ def test_an_exception_discards_the_file(comm: MPI.Comm, box: barrio.Mesh, folder
     assert path.read_text() == "the old file"
     with pytest.raises(barrio.UsageError, match="is closed already"), writer:
         pass
-    barrio.write(box, path)  # the mesh and its communicator are as good as before
+    barrio.write(box, path)  # the mesh and its communicator still work
 
 
 def test_one_rank_may_fail_alone(comm: MPI.Comm, box: barrio.Mesh, folder: Path) -> None:

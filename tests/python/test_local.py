@@ -1,4 +1,4 @@
-"""A mesh comes apart into arrays, and is made of them again."""
+"""A mesh is released into arrays, and rebuilt from them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_apart_and_together_is_the_identity(comm: MPI.Comm, tets: bool) -> None:
     assert (mesh.revision, again.revision) == (0, 1)
     for dim in (Dim.vertex, Dim.volume):
         expect_filled(again, dim)
-    mesh.validate()  # it stays
+    mesh.validate()  # it still works
     assert local.n(Dim.volume) == 0
     with pytest.raises(barrio.UsageError, match="no cells on any rank"):
         barrio.adopt(local)

@@ -10,7 +10,7 @@ from mpi4py import MPI
 import barrio
 from barrio import CellType, Dim, SetKind
 
-# Must be the same on any number of ranks, and in C++ (heat prints the one of its mesh).
+# The same on any number of ranks, and in C++ (heat prints the checksum of its mesh).
 WING_CHECKSUM = 0xBACCF1251A00FE90
 BOX_CHECKSUM = 0xC789EC9E3C6D167C
 
@@ -125,7 +125,7 @@ def test_cells_of_several_types(comm: MPI.Comm, folder: Path) -> None:
     mesh = barrio.read(comm, path)
     n = mesh.n_local(Dim.volume)
     assert comm.allreduce(n) == 2
-    offsets, nodes = mesh.cells  # on every rank, though each may have cells of one type
+    offsets, nodes = mesh.cells  # on every rank, even if its cells have one type
     assert len(offsets) == n + 1 and offsets[0] == 0 and offsets[-1] == len(nodes)
     n_nodes = {CellType.hex: 8, CellType.pyramid: 5}
     assert list(np.diff(offsets)) == [n_nodes[CellType(t)] for t in mesh.cell_types]
@@ -210,9 +210,7 @@ def test_arrays_outlive_the_mesh(comm: MPI.Comm) -> None:
     faces_before = faces.copy()
     del mesh
     gc.collect()
-    others = [
-        barrio.box(comm, n=(6, 5, 4), parts=3) for _ in range(3)
-    ]  # what was freed is used anew
+    others = [barrio.box(comm, n=(6, 5, 4), parts=3) for _ in range(3)]  # reuses freed memory
     for array, copy in zip(kept, before, strict=True):
         np.testing.assert_array_equal(array, copy)
     np.testing.assert_array_equal(faces, faces_before)
@@ -220,7 +218,7 @@ def test_arrays_outlive_the_mesh(comm: MPI.Comm) -> None:
 
 
 def test_communicators(comm: MPI.Comm) -> None:
-    """Any intracommunicator will do, and it stays the caller's."""
+    """Any intracommunicator works, and remains the caller's."""
     half = comm.Split(comm.rank % 2, comm.rank)
     mesh = barrio.box(half, n=(2, 2, 2))
     assert mesh.n_parts == half.size
@@ -230,7 +228,7 @@ def test_communicators(comm: MPI.Comm) -> None:
 
 
 def test_many_meshes_do_not_use_up_communicators(comm: MPI.Comm, folder: Path) -> None:
-    """MPICH has 2 046 of them."""
+    """MPICH has only 2 046 of them."""
     for _ in range(2100):
         barrio.box(MPI.COMM_SELF, n=(1, 1, 1))
     for _ in range(2100):

@@ -12,7 +12,7 @@ from barrio import Dim
 
 
 def write_tagged(path: Path) -> None:
-    """A row of ten hexes with tags, by the layout of .h5m alone."""
+    """Write a row of ten hexes with tags, from the layout of .h5m alone."""
     n = 10
     with h5py.File(path, "w") as file:
         root = file.create_group("tstt")
@@ -74,7 +74,7 @@ def test_migrate_takes_all_along(comm: MPI.Comm, tagged: Path) -> None:
     field = mesh.add_field("x", Dim.vertex, dtype="int64")
     owned = slice(0, mesh.n_owned(Dim.vertex))
     field.values[owned] = mesh.global_ids(Dim.vertex)[owned]
-    before = mesh.global_ids(Dim.volume)  # of the mesh that stays
+    before = mesh.global_ids(Dim.volume)  # of the old mesh
     shown = before.copy()
 
     ids = mesh.global_ids(Dim.volume)[: mesh.n_owned(Dim.volume)]
@@ -132,5 +132,5 @@ def test_sides_and_sharers(comm: MPI.Comm) -> None:
                 assert ids[rank][local] == ids[comm.rank][entity]
     with pytest.raises(barrio.UsageError, match="is not one of"):
         faces.skin(np.array([mesh.n_local(Dim.volume)], dtype=np.int32))
-    with pytest.raises(barrio.UsageError, match="is not one of"):  # on one rank alone
+    with pytest.raises(barrio.UsageError, match="is not one of"):  # on one rank only
         faces.skin(np.array([10**6] if comm.rank == comm.size - 1 else [], dtype=np.int32))

@@ -1,4 +1,4 @@
-"""What a fresh interpreter does: imports, the choice of the MPI, the end. Without a launcher."""
+"""Fresh interpreters: imports, the choice of the MPI, the exit. Without a launcher."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Placing ranks from Python: against costs computed from the definition."""
+"""Placement of ranks from Python, compared with costs computed from the definition."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from barrio import rankmap
 
 
 def cost(traffic: rankmap.Traffic, placement: np.ndarray, per_node: int) -> float:
-    """The sum over pairs of bytes times distance, 1 inside a node and 10 between nodes."""
+    """Sum bytes times distance over pairs: 1 inside a node, 10 between nodes."""
     ends = placement[traffic.pairs]
     apart = ends[:, 0] // per_node != ends[:, 1] // per_node
     return float(np.sum(traffic.bytes * np.where(apart, 10.0, 1.0)))
@@ -74,7 +74,7 @@ def test_reorder_in_the_program() -> None:
         assert found.n_moved == 0
         found.comm.Free()
         return
-    # Invented nodes of two: partners sit on different ones.
+    # Invented nodes of two: partners are on different ones.
     half = n // 2
     partner = (comm.rank + half) % (2 * half) if comm.rank < 2 * half else comm.rank
     neighbours = [] if partner == comm.rank else [partner]

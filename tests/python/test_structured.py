@@ -14,7 +14,7 @@ DECOMPOSITIONS = ("alljorkori", "alljkbal", "sqij", "sqjk", "sqijk")
 
 
 def places(ranges: tuple[range, range, range]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The indices i, j, k of a box, each of the shape of an array on it."""
+    """Return the indices i, j, k of a box, each in the shape of an array on it."""
     k, j, i = np.meshgrid(
         *(np.array(along, dtype=np.int64) for along in reversed(ranges)), indexing="ij"
     )

@@ -14,7 +14,7 @@
 
 namespace barrio::rankmap::test {
 
-/// A folder of its own for the files of one test, removed at its end.
+/// Folder for the files of one test, removed at its end.
 class Folder {
  public:
   Folder() {
@@ -44,7 +44,7 @@ inline std::string read_text(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// Expect an Error of this code whose whole text holds all the words.
+/// Expect an Error of this code whose whole text contains all the words.
 template <class Action>
 void expect_error(ErrorCode code, const std::vector<std::string>& words, Action&& action) {
   try {
@@ -57,7 +57,7 @@ void expect_error(ErrorCode code, const std::vector<std::string>& words, Action&
   }
 }
 
-/// Traffic of byte counts, given as {from, to, bytes}.
+/// Bytes of one pair: {from, to, bytes}.
 struct Bytes {
   Rank from, to;
   double bytes;
@@ -69,7 +69,7 @@ inline TrafficMatrix traffic_of(int n_ranks, const std::vector<Bytes>& list) {
   return TrafficMatrix(n_ranks, std::move(entries));
 }
 
-/// Random directed traffic of whole numbers, so that every sum is exact.
+/// Make random directed traffic of whole numbers, so that every sum is exact.
 inline TrafficMatrix random_traffic(std::mt19937_64& random, int n_ranks, double fill) {
   std::vector<Bytes> list;
   std::uniform_real_distribution<double> dice(0.0, 1.0);
@@ -88,14 +88,14 @@ inline Placement random_placement(std::mt19937_64& random, int n_ranks, int n_co
   return {std::move(cores), n_cores};
 }
 
-/// The machines that property tests go through: flat, deep, partly equal distances, torus, odd sizes.
+/// List the machines of property tests: flat, deep, partly equal distances, torus, odd sizes.
 inline std::vector<std::string> sample_machines() {
   return {"4:3;1:10", "2:2:3;1:10:20", "2:2/3:2;1:2:10:20", "3x5",
           "1x7",      "7x1",           "torus:3x2;2;1:10",  "torus:4x1x3;1;1:10",
           "5;2",      "2:1:6;0:3:3",   "3,1,4,2;1:10",      "1,3,2,2:2:2;1:5:20"};
 }
 
-/// The paper's problem as it is printed there: full matrices, equation (1). Slow and independent.
+/// The problem as printed in the paper: full matrices, equation (1). Slow and independent.
 class Dense {
  public:
   Dense(const TrafficMatrix& traffic, const Machine& machine) : n_(machine.n_cores()), a_(square()), b_(square()) {
@@ -104,18 +104,18 @@ class Dense {
     for (int i = 0; i < n_; ++i)
       for (int j = 0; j < n_; ++j) b_[at(i, j)] = machine.distance(i, j);
   }
-  /// Processes beyond the ranks communicate nothing: they stand for the empty cores.
+  /// Return the number of processes. Those after the ranks do not communicate: they represent the empty cores.
   [[nodiscard]] int n() const { return n_; }
   [[nodiscard]] double a(int i, int j) const { return a_[at(i, j)]; }
   [[nodiscard]] double b(int i, int j) const { return b_[at(i, j)]; }
-  /// @param[in] pi  process pi[i] on core i
+  /// Compute Z. @param[in] pi  process pi[i] on core i
   [[nodiscard]] double z(const std::vector<int>& pi) const {
     double sum = 0.0;
     for (int i = 0; i < n_; ++i)
       for (int j = 0; j < n_; ++j) sum += a(pi[i], pi[j]) * b(i, j);
     return sum;
   }
-  /// Core -> process, with the processes beyond the ranks on the empty cores.
+  /// Return core -> process, with the processes after the ranks on the empty cores.
   [[nodiscard]] std::vector<int> pi(const Placement& placement) const {
     std::vector<int> pi(placement.rank_at_core().begin(), placement.rank_at_core().end());
     int silent = placement.n_ranks();

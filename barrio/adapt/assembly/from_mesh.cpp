@@ -26,7 +26,7 @@ namespace {
 
 using mesh::Dim;
 
-/// Local ids of vertices along a curve, so that what is near lies near in memory.
+/// Order local vertices along a Hilbert curve: near in space is then near in memory.
 std::vector<std::int32_t> order_along_curve(const mesh::Mesh& mesh) {
   const std::vector<double>& x = mesh.vertices().coordinates;
   const std::size_t n = x.size() / 3;
@@ -40,11 +40,12 @@ std::vector<std::int32_t> order_along_curve(const mesh::Mesh& mesh) {
   }
   const double side = std::max({high[0] - low[0], high[1] - low[1], high[2] - low[2], 1e-300});
   constexpr int n_bits = 20;
-  constexpr double most = (1 << n_bits) - 1;
+  constexpr double max_place = (1 << n_bits) - 1;
   std::vector<std::uint64_t> place(n);
   for (std::size_t v = 0; v < n; ++v) {
     std::array<std::uint64_t, 3> cell{};
-    for (std::size_t i = 0; i < 3; ++i) cell[i] = static_cast<std::uint64_t>((x[3 * v + i] - low[i]) / side * most);
+    for (std::size_t i = 0; i < 3; ++i)
+      cell[i] = static_cast<std::uint64_t>((x[3 * v + i] - low[i]) / side * max_place);
     place[v] = geometry::hilbert_place(cell, n_bits);
   }
   std::vector<std::int32_t> order(n);
@@ -72,10 +73,10 @@ class Importer {
     tets().carry(out_.transfer.carried());
     find_owners();
     take_vertices();
-    const std::vector<std::uint32_t> membership_of_cell = classify(Dim::volume, out_.cells, 0);
+    const std::vector<std::uint32_t> membership_of_cell = find_memberships(Dim::volume, out_.cells, 0);
     take_tets(membership_of_cell);
     tets().link_all();
-    const std::vector<std::uint32_t> membership_of_face = classify(Dim::face, out_.faces, unlisted + 1);
+    const std::vector<std::uint32_t> membership_of_face = find_memberships(Dim::face, out_.faces, unlisted + 1);
     take_faces(membership_of_face);
     out_.others.take(mesh_, out_.transfer, owner_, membership_of_cell, membership_of_face);
     mpi::agree_after(mesh_.context(), [&] { find_features(); });
@@ -85,7 +86,7 @@ class Importer {
   }
 
  private:
-  /// A classified face, by the three slots and whose tetrahedron it is.
+  /// A face with a membership, at one of its edges.
   struct EdgeFace {
     Slot low;
     Slot high;
@@ -102,8 +103,8 @@ class Importer {
     return false;
   }
 
-  /// Who decides about each local vertex: the lowest rank that has a cell of its star. The mesh draws owners by chance,
-  /// so that no rank has more than its share; here ranks shall meet in few places.
+  /// Find the rank that decides about each local vertex: the lowest one that has a cell of its star. The owners that
+  /// the mesh draws at random share vertices evenly, but would make the border larger.
   void find_owners() {
     owner_.assign(mesh_.n_local(Dim::vertex), std::numeric_limits<Rank>::max());
     for (std::size_t c = 0; c < mesh_.cells().size(); ++c)
@@ -125,11 +126,11 @@ class Importer {
         continue;
       for (const LocalId v : nodes) is_seen[index(v)] = true;
     }
-    for (const std::int32_t v : order_along_curve(mesh_)) {
+    for (const std::size_t v : order_along_curve(mesh_)) {
       if (!is_seen[v]) continue;
       Vertex vertex;
-      for (std::size_t i = 0; i < 3; ++i) vertex.at[i] = from.coordinates[3 * static_cast<std::size_t>(v) + i];
-      vertex.key = {of_mesh, static_cast<std::uint64_t>(value(from.global_ids[v]))};
+      for (std::size_t i = 0; i < 3; ++i) vertex.at[i] = from.coordinates[3 * v + i];
+      vertex.key = {of_mesh, index(from.global_ids[v])};
       vertex.owner = owner_[v];
       slot_[v] = tets().add_vertex(vertex);
       out_.transfer.take_vertex(local_id(v), slot_[v], tets());
@@ -150,22 +151,22 @@ class Importer {
     });
   }
 
-  /// Class of each local entity, by the sets that it is in.
-  std::vector<std::uint32_t> classify(Dim dim, SetMemberships& memberships, std::uint16_t first) {
-    std::vector<std::pair<std::int32_t, std::int32_t>> memberships;  // entity, set
+  /// Number the memberships of the local entities: the sets that each is in.
+  std::vector<std::uint32_t> find_memberships(Dim dim, SetMemberships& memberships, std::uint16_t first) {
+    std::vector<std::pair<std::int32_t, std::int32_t>> members;  // entity, set
     const auto sets = mesh_.sets();
-    for (std::size_t s = 0; s < sets.size(); ++s)
+    for (std::int32_t s = 0; s < std::ssize(sets); ++s)
       for (const LocalId id : dim == Dim::vertex ? sets[s].vertices : sets[s].entities[mesh::index(dim)])
-        memberships.emplace_back(value(id), static_cast<std::int32_t>(s));
-    std::ranges::sort(memberships);
+        members.emplace_back(value(id), s);
+    std::ranges::sort(members);
     std::vector<std::uint32_t> of(mesh_.n_local(dim));
     std::vector<std::int32_t> in;
     std::size_t next = 0;
     std::size_t last = 0;
     for (std::size_t i = 0; i < of.size(); ++i) {
       in.clear();
-      for (; next < memberships.size() && memberships[next].first == static_cast<std::int32_t>(i); ++next)
-        in.push_back(memberships[next].second);
+      for (; next < members.size() && std::cmp_equal(members[next].first, i); ++next)
+        in.push_back(members[next].second);
       const bool is_same = i > 0 && std::ranges::equal(in, last_);
       if (!is_same) last = memberships.add(in);
       last_ = in;
@@ -183,7 +184,7 @@ class Importer {
   void take_tets(const std::vector<std::uint32_t>& membership_of_cell) {
     std::vector<std::pair<Slot, std::int32_t>> order;  // lowest slot, cell
     const mesh::EntityTable& cells = mesh_.cells();
-    for (std::size_t c = 0; c < cells.size(); ++c) {
+    for (std::int32_t c = 0; std::cmp_less(c, cells.size()); ++c) {
       if (!is_tet(mesh_, c)) continue;
       Slot lowest = std::numeric_limits<Slot>::max();
       bool is_seen = false;
@@ -191,17 +192,17 @@ class Importer {
         lowest = std::min(lowest, slot_[index(v)]);
         is_seen = is_seen || owner_[index(v)] == me();
       }
-      if (is_seen) order.emplace_back(lowest, static_cast<std::int32_t>(c));
+      if (is_seen) order.emplace_back(lowest, c);
     }
     std::ranges::sort(order);
-    // Pages that are not used cost nothing; arrays that grow are there twice for a moment.
+    // Pages that are never touched cost nothing, but an array that grows exists twice for a moment.
     tets().tets.reserve(2 * std::max(order.size(), n_expected_));
     for (const auto& [lowest, c] : order) {
       NewTet tet;
       const auto nodes = cells.nodes_of(c);
       for (std::size_t i = 0; i < 4; ++i) tet.v[i] = slot_[index(nodes[i])];
       tet.cell_membership = membership_of_cell[c];
-      tet.origin = out_.transfer.cell_origin(local_id(c));
+      tet.parent = out_.transfer.cell_parent(local_id(c));
       tets().add_tet(tet);
     }
     mpi::agree_after(mesh_.context(), [&] {
@@ -220,7 +221,7 @@ class Importer {
     });
   }
 
-  /// Classes of listed faces, and of the boundary.
+  /// Take the memberships of listed faces and of the boundary.
   void take_faces(std::span<const std::uint32_t> membership_of) {
     const mesh::EntityTable& listed = mesh_.entities(Dim::face);
     std::vector<std::pair<std::array<Slot, 3>, std::uint16_t>> known;
@@ -240,9 +241,10 @@ class Importer {
       for (std::size_t f = 0; f < 4; ++f) {
         const bool may_be_listed =
             std::ranges::all_of(face_of[f], [&](std::size_t i) { return is_on_listed[tet.v[i]]; });
-        const bool is_end = tet.across[f] < 0 ? has_own(tet.v, f)
-                                              : tets().tets[tet.across[f] >> 2].cell_membership != tet.cell_membership;
-        if (is_end) tet.face_membership[f] = unlisted;
+        const bool is_boundary = tet.across[f] < 0
+                                     ? has_own(tet.v, f)
+                                     : tets().tets[tet.across[f] >> 2].cell_membership != tet.cell_membership;
+        if (is_boundary) tet.face_membership[f] = unlisted;
         if (!may_be_listed) continue;
         const auto key = face_key(tet, f);
         const auto at = std::ranges::lower_bound(known, key, {}, [](const auto& one) { return one.first; });
@@ -252,7 +254,7 @@ class Importer {
     freeze_sides_of_others();
   }
 
-  /// Where tetrahedra meet cells that stay.
+  /// Freeze the faces and vertices where tetrahedra meet cells of other types.
   void freeze_sides_of_others() {
     std::vector<std::array<Slot, 3>> sides;
     for (std::size_t c = 0; c < mesh_.cells().size(); ++c) {
@@ -282,19 +284,19 @@ class Importer {
     return (1.0 / std::sqrt(dot(n, n))) * n;
   }
 
-  /// Edges where classified faces meet otherwise than two of one membership in a smooth surface.
+  /// Find the feature edges: where faces with memberships meet, unless these are two of one membership in a smooth
+  /// surface.
   void find_features() {
     std::vector<EdgeFace> sides;
-    for (std::size_t t = 0; t < tets().tets.size(); ++t) {
+    for (Slot t = 0; t < std::ssize(tets().tets); ++t) {
       const Tet& tet = tets().tets[t];
       for (std::uint8_t f = 0; f < 4; ++f) {
         if (tet.face_membership[f] == 0) continue;
-        // A face inside is on two tetrahedra: once.
-        if (tet.across[f] >= 0 && static_cast<std::size_t>(tet.across[f] >> 2) < t) continue;
+        // An inner face has two tetrahedra: take it once.
+        if (tet.across[f] >= 0 && (tet.across[f] >> 2) < t) continue;
         const auto key = face_key(tet, f);
         for (const auto& [a, b] : {std::pair{key[0], key[1]}, std::pair{key[0], key[2]}, std::pair{key[1], key[2]}})
-          if (tets().vertices[a].owner == me() || tets().vertices[b].owner == me())
-            sides.push_back({a, b, static_cast<Slot>(t), f});
+          if (tets().vertices[a].owner == me() || tets().vertices[b].owner == me()) sides.push_back({a, b, t, f});
       }
     }
     std::ranges::sort(sides);
@@ -308,13 +310,13 @@ class Importer {
       for (const LocalId v : set.vertices)
         if (slot_[index(v)] >= 0) tets().vertices[slot_[index(v)]].classification = Classification::corner;
     sort_unique(features_);
-    std::vector<std::uint8_t> is_end(tets().vertices.size(), 0);
-    for (const auto& [a, b] : features_) is_end[a] = is_end[b] = 1;
+    std::vector<std::uint8_t> is_on_feature(tets().vertices.size(), 0);
+    for (const auto& [a, b] : features_) is_on_feature[a] = is_on_feature[b] = 1;
     for (Tet& tet : tets().tets) {
-      if (is_end[tet.v[0]] + is_end[tet.v[1]] + is_end[tet.v[2]] + is_end[tet.v[3]] < 2) continue;
-      for (std::size_t e = 0; e < 6; ++e) {
-        const auto [a, b] = std::minmax(tet.v[edge_of[e][0]], tet.v[edge_of[e][1]]);
-        if (std::ranges::binary_search(features_, std::pair{a, b})) tet.features |= static_cast<std::uint8_t>(1U << e);
+      if (std::ranges::count_if(tet.v, [&](Slot v) { return is_on_feature[v] != 0; }) < 2) continue;
+      for (const auto& [i, j] : edge_of) {
+        const auto [a, b] = std::minmax(tet.v[i], tet.v[j]);
+        if (std::ranges::binary_search(features_, std::pair{a, b})) tet.features |= edge_bit(i, j);
       }
     }
   }
@@ -323,7 +325,7 @@ class Importer {
     const auto face_membership = [&](const EdgeFace& side) { return tets().tets[side.tet].face_membership[side.face]; };
     const auto n_outer =
         std::ranges::count_if(sides, [&](const EdgeFace& side) { return tets().tets[side.tet].across[side.face] < 0; });
-    // What lies on other cells is no boundary.
+    // A face at a cell of another type is not on the boundary.
     const bool may_meet_others = !mesh_.cells().has_one_type && std::ranges::any_of(sides, [&](const EdgeFace& side) {
       return (face_membership(side) & frozen_face) != 0;
     });
@@ -331,13 +333,13 @@ class Importer {
       refuse(
           ErrorCode::bad_input,
           fmt::format("edge between vertices {} and {}", tets().key(sides[0].low).low, tets().key(sides[0].high).low),
-          fmt::format("has {} boundary faces, so that the boundary is no surface there", n_outer));
+          fmt::format("has {} boundary faces, but must have 2: the boundary must be a surface", n_outer));
     const bool is_smooth = sides.size() == 2 && face_membership(sides[0]) == face_membership(sides[1]) &&
                            std::abs(dot(normal(sides[0]), normal(sides[1]))) >= cosine_;
     if (!is_smooth) features_.emplace_back(sides[0].low, sides[0].high);
   }
 
-  /// By the features that end at a vertex; copies hear it from their owner.
+  /// Classify vertices by the feature edges at them; copies get it from their owner.
   void classify_vertices() {
     std::vector<std::pair<Slot, Slot>> ends;  // vertex, other end of a feature
     for (const auto& [a, b] : features_) {
@@ -362,17 +364,18 @@ class Importer {
       if (-dot(one, other) >= cosine_ * std::sqrt(dot(one, one) * dot(other, other)))
         vertex.classification = Classification::edge;
     }
-    // Who decides about a vertex sees all its tetrahedra. By way of the owner in the mesh the others hear of it.
+    // The rank that decides about a vertex sees all its tetrahedra. The others get the result by way of the owner in
+    // the mesh.
     std::vector<std::int32_t> on(mesh_.n_local(Dim::vertex), -1);
     for (std::size_t v = 0; v < on.size(); ++v)
-      if (owner_[v] == me() && slot_[v] >= 0)  // others are of cells that stay
+      if (owner_[v] == me() && slot_[v] >= 0)  // the others belong to cells that stay
         on[v] = static_cast<std::int32_t>(tets().vertices[slot_[v]].classification);
     exchange::HaloExchange<std::int32_t> halo(mesh_.context(), mesh_.halo_plan(Dim::vertex), on, 1);
     halo.reduce([](std::int32_t mine, std::int32_t other) { return std::max(mine, other); });
     halo.exchange();
     for (std::size_t v = 0; v < on.size(); ++v)
       if (slot_[v] >= 0) tets().vertices[slot_[v]].classification = static_cast<Classification>(on[v]);
-    const std::vector<std::uint32_t> membership_of = classify(Dim::vertex, out_.vertices, 0);
+    const std::vector<std::uint32_t> membership_of = find_memberships(Dim::vertex, out_.vertices, 0);
     for (std::size_t v = 0; v < owner_.size(); ++v)
       if (owner_[v] == me() && !out_.vertices.sets_of(membership_of[v]).empty())
         out_.vertex_memberships.emplace_back(mesh_.vertices().global_ids[v],
@@ -387,7 +390,7 @@ class Importer {
   std::size_t n_expected_;
   double cosine_;
   Imported out_;
-  std::vector<Rank> owner_;  // of each local vertex
+  std::vector<Rank> owner_;  // decides about each local vertex
   std::vector<Slot> slot_;   // of each local vertex
   std::vector<std::pair<Slot, Slot>> features_;
   std::vector<std::int32_t> last_;

@@ -12,11 +12,9 @@ namespace {
 
 using mesh::Dim;
 
-Key key_of(const mesh::Mesh& mesh, LocalId v) {
-  return {of_mesh, static_cast<std::uint64_t>(value(mesh.vertices().global_ids[index(v)]))};
-}
+Key key_of(const mesh::Mesh& mesh, LocalId v) { return {of_mesh, index(mesh.vertices().global_ids[index(v)])}; }
 
-/// The corners of a face from the lowest one, towards the lower one of its neighbours.
+/// Return the keys around a face from the lowest corner, towards the lower one of its neighbours.
 std::array<Key, 4> keys_around(const mesh::Mesh& mesh, std::span<const LocalId> corners) {
   std::array<Key, 4> keys{};
   std::ranges::transform(corners, keys.begin(), [&](LocalId v) { return key_of(mesh, v); });
@@ -34,7 +32,7 @@ void OtherCells::take(const mesh::Mesh& mesh, const Transfer& transfer, std::spa
   if (mesh.cells().has_one_type) return;
   const Rank me = mesh.context().rank();
   std::vector<LocalId> used;
-  std::vector<std::pair<LocalId, Rank>> at;  // vertex of this rank, who has such a cell there
+  std::vector<std::pair<LocalId, Rank>> at;  // vertex of this rank, rank with such a cell at it
   for (std::size_t c = 0; c < mesh.cells().size(); ++c) {
     if (is_tet(mesh, c)) continue;
     const Rank rank = mesh.cells().owner(c);
@@ -61,9 +59,9 @@ void OtherCells::take(const mesh::Mesh& mesh, const Transfer& transfer, std::spa
     vertex.key = key_of(mesh, v);
     vertex.owner = owner[index(v)];
     vertex.classification = Classification::corner;
-    vertex.inverse_size = 1.0;  // no length is asked for
+    vertex.inverse_size = 1.0;  // unused: no length is measured here
     std::ranges::copy(transfer.values_of(v), std::back_inserter(values_));
-    vertex_origins_.push_back(transfer.vertex_origin(v));
+    vertex_parents_.push_back(transfer.vertex_parent(v));
     ranks.clear();
     for (auto one = std::ranges::lower_bound(at, std::pair{v, Rank{0}}); one != at.end() && one->first == v; ++one)
       ranks.push_back(one->second);
@@ -77,7 +75,7 @@ void OtherCells::take(const mesh::Mesh& mesh, const Transfer& transfer, std::spa
     for (const LocalId v : mesh.cells().nodes_of(c)) nodes.push_back(place[index(v)]);
     nodes_.add(nodes);
     memberships_.push_back(membership_of_cell[c]);
-    origins_.push_back(transfer.cell_origin(local_id(c)));
+    parents_.push_back(transfer.cell_parent(local_id(c)));
   }
   take_faces(mesh, owner, membership_of_face);
 }
@@ -118,9 +116,8 @@ void OtherCells::take_faces(const mesh::Mesh& mesh, std::span<const Rank> owner,
 void OtherCells::add_to(Tets& tets) {
   if (is_empty()) return;
   std::vector<std::pair<Key, Slot>> known;
-  for (std::size_t v = 0; v < tets.vertices.size(); ++v)
-    if (tets.vertices[v].tet != no_slot && tets.key(static_cast<Slot>(v)).high == of_mesh)
-      known.emplace_back(tets.key(static_cast<Slot>(v)), static_cast<Slot>(v));
+  for (Slot v = 0; v < std::ssize(tets.vertices); ++v)
+    if (tets.vertices[v].tet != no_slot && tets.key(v).high == of_mesh) known.emplace_back(tets.key(v), v);
   std::ranges::sort(known);
   const std::size_t width = tets.carried().n_values;
   for (std::size_t i = 0; i < vertices_.size(); ++i) {
@@ -131,11 +128,11 @@ void OtherCells::add_to(Tets& tets) {
     }
     const Slot slot = tets.add_vertex(vertices_[i]);
     std::ranges::copy(std::span(values_).subspan(i * width, width), tets.values_of(slot).begin());
-    tets.set_vertex_origin(slot, vertex_origins_[i]);
+    tets.set_vertex_parent(slot, vertex_parents_[i]);
     slots_.push_back(slot);
   }
   place_.assign(tets.vertices.size(), -1);
-  for (std::size_t i = 0; i < slots_.size(); ++i) place_[slots_[i]] = static_cast<std::int32_t>(i);
+  for (std::int32_t i = 0; i < std::ssize(slots_); ++i) place_[slots_[i]] = i;
 }
 
 Slot OtherCells::slot_of(const Key& key) const noexcept {

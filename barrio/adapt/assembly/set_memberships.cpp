@@ -58,11 +58,12 @@ std::vector<std::uint16_t> SetMemberships::agree(mpi::Context& context, std::uin
   mpi::broadcast(context, all);
   Sets known = from_text(all);
   sort_unique(known);
-  constexpr std::size_t most = 32'000;
-  if (known.size() > most)
-    throw AgreedError(ErrorCode::usage,
-                      {.subject = fmt::format("{} distinct memberships in sets", known.size()),
-                       .cause = fmt::format("are more than the {} that can be kept while cells change", most)});
+  constexpr std::size_t max_memberships = 32'000;
+  if (known.size() > max_memberships)
+    throw AgreedError(
+        ErrorCode::usage,
+        {.subject = fmt::format("{} distinct memberships in sets", known.size()),
+         .cause = fmt::format("are more than the {} that can be kept while cells change", max_memberships)});
   std::vector<std::uint16_t> numbers;
   for (const auto& sets : sets_)
     numbers.push_back(static_cast<std::uint16_t>(first + (std::ranges::lower_bound(known, sets) - known.begin())));

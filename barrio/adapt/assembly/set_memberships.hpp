@@ -8,13 +8,14 @@
 
 namespace barrio::adapt::detail {
 
-/// Distinct memberships of the faces or cells of all ranks, each known by a number that is the same everywhere: what a
-/// tetrahedron carries through all changes.
+/// Distinct set memberships of the vertices, faces or cells of all ranks. Each has a number that is the same on all
+/// ranks; tetrahedra carry it through all changes.
 class SetMemberships {
  public:
-  /// The number that a membership gets. Local, before `agree`. @param[in] sets  ascending
+  /// Add a membership, unless it was added before. Local, before `agree`. @param[in] sets  ascending
+  /// @return its place among those added
   std::size_t add(std::span<const std::int32_t> sets);
-  /// Number all memberships alike. Collective. @return number of each added one, by what `add` returned
+  /// Number the memberships of all ranks, from `first`. Collective. @return number of each, by the result of `add`
   /// @throws AgreedError{usage} for more than 32 000
   std::vector<std::uint16_t> agree(mpi::Context& context, std::uint16_t first);
   /// Return the sets of a membership. @param number  as `agree` gave it

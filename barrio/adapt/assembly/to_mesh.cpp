@@ -15,10 +15,10 @@ namespace {
 
 using mesh::Dim;
 
-/// A number that decides between points at one place of the curve.
-GlobalId tie_break(std::uint64_t hash) noexcept { return GlobalId{static_cast<std::int64_t>(hash >> 1U)}; }
+/// Return an id that breaks ties between points at one place of the curve.
+GlobalId tie_break(std::uint64_t hash) noexcept { return global_id(hash >> 1U); }
 
-/// A vertex or listed face that several ranks use, as its owner tells it.
+/// A vertex or listed face that several ranks use, as its owner sends it.
 struct SharedItem {
   std::array<Key, 4> keys;  // of a vertex one, of a triangle three
   GlobalId id;
@@ -46,8 +46,8 @@ class Exporter {
     spread();
     take_faces();
     take_sets();
-    imported_.transfer.give(context_, tets(), used_, mine_, others().origins(), out_);
-    free_memory(imported_.tets.tets);  // numbers take as much
+    imported_.transfer.give(context_, tets(), used_, mine_, others().parents(), out_);
+    free_memory(imported_.tets.tets);  // numbering needs as much
     free_memory(owner_);
     number_cells();
     return std::move(out_);
@@ -59,14 +59,14 @@ class Exporter {
     std::uint16_t face_membership = 0;
     GlobalId id = no_global_id;
     std::array<Rank, 2> ranks{};  // that have it, ascending
-    std::size_t n_ranks = 0;
+    std::uint32_t n_ranks = 0;
 
     void add(Rank rank) noexcept {
       if (rank < 0 || n_ranks == ranks.size() || (n_ranks == 1 && ranks[0] == rank)) return;
       ranks[n_ranks++] = rank;
       if (n_ranks == 2 && ranks[1] < ranks[0]) std::swap(ranks[0], ranks[1]);
     }
-    [[nodiscard]] std::size_t n_nodes() const noexcept { return v[3] == no_slot ? 3 : 4; }
+    [[nodiscard]] int n_nodes() const noexcept { return v[3] == no_slot ? 3 : 4; }
     [[nodiscard]] std::span<const Slot> nodes() const noexcept { return std::span(v).first(n_nodes()); }
   };
 
@@ -78,11 +78,11 @@ class Exporter {
 
   void find_owners() {
     owner_.resize(tets().tets.size(), -1);
-    for (std::size_t t = 0; t < owner_.size(); ++t) {
+    for (Slot t = 0; t < std::ssize(owner_); ++t) {
       const Tet& tet = tets().tets[t];
       if (tet.is_free()) continue;
       owner_[t] = owner_of(tets(), tet);
-      if (owner_[t] == me()) mine_.push_back(static_cast<Slot>(t));
+      if (owner_[t] == me()) mine_.push_back(t);
     }
   }
 
@@ -90,10 +90,10 @@ class Exporter {
     std::vector<Slot> own;
     std::vector<double> points;
     std::vector<GlobalId> ids;
-    for (std::size_t v = 0; v < tets().vertices.size(); ++v) {
+    for (Slot v = 0; v < std::ssize(tets().vertices); ++v) {
       const Vertex& one = tets().vertices[v];
-      if (!is_live(static_cast<Slot>(v)) || one.owner != me()) continue;
-      own.push_back(static_cast<Slot>(v));
+      if (!is_live(v) || one.owner != me()) continue;
+      own.push_back(v);
       points.insert(points.end(), one.at.begin(), one.at.end());
       ids.push_back(tie_break(hash_of(one.key, {})));
     }
@@ -108,12 +108,12 @@ class Exporter {
     cells.types = {mesh::CellType::tet};
     cells.nodes_per_entity = 4;
     cells.nodes.reserve(4 * mine_.size());
-    cells.ids.assign(mine_.size() + others().n_cells(), no_global_id);  // so far
+    cells.ids.assign(mine_.size() + others().n_cells(), no_global_id);  // until number_cells
     for (const Slot t : mine_)
       for (const Slot v : tets().tets[t].v) cells.nodes.push_back(place_of(v));
     if (others().n_cells() == 0) return;
     cells.types.assign(mine_.size(), mesh::CellType::tet);
-    for (std::size_t c = 0; c <= mine_.size(); ++c) cells.offsets.push_back(static_cast<std::int32_t>(4 * c));
+    for (std::int32_t c = 0; c <= std::ssize(mine_); ++c) cells.offsets.push_back(4 * c);
     for (std::size_t c = 0; c < others().n_cells(); ++c) {
       cells.types.push_back(others().type(c));
       for (const Slot v : others().nodes_of(c)) cells.nodes.push_back(place_of(v));
@@ -132,7 +132,7 @@ class Exporter {
       const auto nodes = cells.nodes_of(c);
       ordered.resize(nodes.size());
       std::ranges::transform(nodes, ordered.begin(), [&](LocalId v) { return used_[index(v)]; });
-      std::ranges::sort(ordered, {}, [&](Slot v) { return vertex(v).key; });  // a sum depends on its order
+      std::ranges::sort(ordered, {}, [&](Slot v) { return vertex(v).key; });  // rounding depends on the order
       const double part = 1.0 / static_cast<double>(nodes.size());
       std::uint64_t hash = 0;
       std::array<double, 3> centre{};
@@ -154,15 +154,15 @@ class Exporter {
     return LocalId{place_[v]};
   }
 
-  /// Listed faces that this rank numbers: those whose lowest vertex it owns.
+  /// Find the listed faces that this rank numbers: those whose lowest vertex it owns.
   void find_faces() {
     is_found_.assign(others().faces().size(), false);
-    for (std::size_t t = 0; t < owner_.size(); ++t) {
+    for (Slot t = 0; t < std::ssize(owner_); ++t) {
       const Tet& tet = tets().tets[t];
       if (tet.is_free()) continue;
       for (std::size_t f = 0; f < 4; ++f) {
         if ((tet.face_membership[f] & ~frozen_face) <= unlisted) continue;
-        if (tet.across[f] >= 0 && static_cast<std::size_t>(tet.across[f] >> 2) < t) continue;
+        if (tet.across[f] >= 0 && (tet.across[f] >> 2) < t) continue;
         const auto& at = face_of[f];
         Face face{{tet.v[at[0]], tet.v[at[1]], tet.v[at[2]], no_slot}, tet.face_membership[f]};
         std::ranges::sort(std::span(face.v).first(3), {}, [&](Slot v) { return vertex(v).key; });
@@ -174,7 +174,7 @@ class Exporter {
       }
     }
   }
-  /// Add the ranks that have a cell which is no tetrahedron at a face.
+  /// Add the ranks that have a cell of another type at a face.
   void meet_others(Face& face) {
     const std::array<Key, 4> keys{vertex(face.v[0]).key, vertex(face.v[1]).key, vertex(face.v[2]).key};
     const auto at = std::ranges::lower_bound(others().faces(), keys, {}, &OtherFace::keys);
@@ -182,7 +182,7 @@ class Exporter {
     is_found_[at - others().faces().begin()] = true;
     for (const Rank rank : at->ranks) face.add(rank);
   }
-  /// Those that no tetrahedron has.
+  /// Add the listed faces that no tetrahedron has.
   void find_faces_of_others() {
     for (std::size_t f = 0; f < is_found_.size(); ++f) {
       if (is_found_[f]) continue;
@@ -202,7 +202,7 @@ class Exporter {
       std::array<double, 3> centre{};
       for (const Slot v : face.nodes()) {
         hash += hash_of(vertex(v).key, {});
-        for (std::size_t i = 0; i < 3; ++i) centre[i] += vertex(v).at[i] / static_cast<double>(face.n_nodes());
+        for (std::size_t i = 0; i < 3; ++i) centre[i] += vertex(v).at[i] / face.n_nodes();
       }
       points.insert(points.end(), centre.begin(), centre.end());
       ids.push_back(tie_break(hash));
@@ -221,7 +221,7 @@ class Exporter {
     std::ranges::sort(ranks);
   }
 
-  /// Tell the ranks that use a vertex or face its id, and who else uses it; hear the same.
+  /// Tell the ranks that use a vertex or face its id and its users, and receive the same from other owners.
   void spread() {
     struct Letter {
       std::vector<SharedItem> vertices;
@@ -244,20 +244,20 @@ class Exporter {
     };
     std::vector<Slot> star;
     std::vector<Rank> users;
-    for (std::size_t v = 0; v < tets().vertices.size(); ++v) {
+    for (Slot v = 0; v < std::ssize(tets().vertices); ++v) {
       const Vertex& one = tets().vertices[v];
-      if (!is_live(static_cast<Slot>(v)) || one.owner != me()) continue;
+      if (!is_live(v) || one.owner != me()) continue;
       const std::uint16_t vertex_membership = membership_of(one.key);
       if (place_[v] >= 0) memberships_[place_[v]] = vertex_membership;
-      if (neighbours_.empty()) continue;  // nobody else uses it
-      find_ranks_at(static_cast<Slot>(v), star, users);
+      if (neighbours_.empty()) continue;  // no other rank uses it
+      find_ranks_at(v, star, users);
       if (place_[v] >= 0 && users.size() > 1) sharers_[place_[v]] = out_.rank_sets.add(users);
       tell(vertex_membership, {{one.key}, id_[v], static_cast<std::uint32_t>(users.size())}, users,
            [](Letter& to) -> auto& { return to.vertices; });
     }
     for (const Face& face : faces_) {
-      users.assign(face.ranks.begin(), face.ranks.begin() + static_cast<std::ptrdiff_t>(face.n_ranks));
-      SharedItem item{{}, face.id, static_cast<std::uint32_t>(users.size())};
+      users.assign(face.ranks.begin(), face.ranks.begin() + face.n_ranks);
+      SharedItem item{{}, face.id, face.n_ranks};
       std::ranges::transform(face.nodes(), item.keys.begin(), [&](Slot v) { return vertex(v).key; });
       tell(face.face_membership, item, users, [](Letter& to) -> auto& { return to.faces; });
       if (std::ranges::binary_search(users, me())) keep_face(face, users);
@@ -301,7 +301,7 @@ class Exporter {
     }
   }
 
-  /// Used vertices by key.
+  /// Index of the used vertices by key.
   class KnownKeys {
    public:
     explicit KnownKeys(const Exporter& from) {
@@ -361,10 +361,10 @@ class Exporter {
         out_.sets[set].vertices.insert(local_id(v));
   }
 
-  /// Of a vertex of this rank.
+  /// Return the membership of a vertex of this rank.
   [[nodiscard]] std::uint16_t membership_of(const Key& key) const {
     if (key.high != of_mesh) return no_set();
-    const GlobalId id{static_cast<std::int64_t>(key.low)};
+    const GlobalId id = global_id(key.low);
     const auto at =
         std::ranges::lower_bound(imported_.vertex_memberships, id, {}, [](const auto& one) { return one.first; });
     return at != imported_.vertex_memberships.end() && at->first == id ? at->second : no_set();
@@ -383,7 +383,7 @@ class Exporter {
   std::vector<std::int32_t> sharers_;
   std::vector<std::uint16_t> memberships_;  // of used vertices
   std::vector<Face> faces_;                 // that this rank numbers
-  std::vector<bool> is_found_;              // of each listed face of others: a tetrahedron has it
+  std::vector<bool> is_found_;              // a tetrahedron has the listed face of other cells
   std::vector<Face> kept_;                  // that its cells have
   std::vector<std::int32_t> face_sharers_;
 };

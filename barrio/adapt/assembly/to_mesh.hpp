@@ -6,8 +6,8 @@
 
 namespace barrio::adapt::detail {
 
-/// Make what this rank owns of the adapted mesh: a tetrahedron belongs to the owner of its lowest vertex. Collective.
-/// Vertices, cells and listed faces are numbered along a Hilbert curve, so that no distribution changes their ids.
+/// Export this rank's part of the adapted mesh: a tetrahedron belongs to the owner of its lowest vertex. Collective.
+/// Vertices, cells and listed faces are numbered along a Hilbert curve: their ids do not depend on the distribution.
 /// @param imported  consumed. @param[in] neighbours  ranks that see tetrahedra that this one sees, ascending
 mesh::LocalMesh export_mesh(mpi::Context& context, Imported&& imported, std::span<const Rank> neighbours);
 

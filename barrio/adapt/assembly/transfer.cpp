@@ -23,29 +23,28 @@ bool is_real(const mesh::FieldValues& values) {
   return std::holds_alternative<std::vector<double>>(values) || std::holds_alternative<std::vector<float>>(values);
 }
 
-/// Where the owner has each local entity.
-std::vector<Origin> origins_of(const mesh::Mesh& mesh, Dim dim) {
-  std::vector<Origin> origins(mesh.n_local(dim));
-  for (std::size_t i = 0; i < mesh.n_owned(dim); ++i)
-    origins[i] = {mesh.context().rank(), static_cast<std::int32_t>(i)};
-  exchange::HaloExchange<Origin>(mesh.context(), mesh.halo_plan(dim), origins, 1).exchange();
-  return origins;
+/// Return owner and place of each local entity. Collective.
+std::vector<Parent> parents_of(const mesh::Mesh& mesh, Dim dim) {
+  std::vector<Parent> parents(mesh.n_local(dim));
+  for (std::int32_t i = 0; std::cmp_less(i, mesh.n_owned(dim)); ++i) parents[i] = {mesh.context().rank(), i};
+  exchange::HaloExchange<Parent>(mesh.context(), mesh.halo_plan(dim), parents, 1).exchange();
+  return parents;
 }
 
-/// Who asks for which, each once: origins without repetition, and where each of a list stands among them.
+/// Distinct parents of a list, and the place of each entry of the list among them.
 struct Asked {
-  std::vector<Origin> distinct;    // by rank and place
+  std::vector<Parent> distinct;    // by rank and place
   std::vector<std::size_t> place;  // of each in the list
 
-  explicit Asked(std::span<const Origin> origins) : distinct(origins.begin(), origins.end()) {
-    const auto is_less = [](const Origin& a, const Origin& b) {
+  explicit Asked(std::span<const Parent> parents) : distinct(parents.begin(), parents.end()) {
+    const auto is_less = [](const Parent& a, const Parent& b) {
       return a.rank != b.rank ? a.rank < b.rank : a.place < b.place;
     };
     std::ranges::sort(distinct, is_less);
     const auto rest = std::ranges::unique(distinct);
     distinct.erase(rest.begin(), rest.end());
-    place.reserve(origins.size());
-    for (const Origin& one : origins)
+    place.reserve(parents.size());
+    for (const Parent& one : parents)
       place.push_back(std::ranges::lower_bound(distinct, one, is_less) - distinct.begin());
   }
 };
@@ -64,12 +63,12 @@ bool names_entities(const mesh::MeshTag& tag) {
 Transfer::Transfer(const mesh::Mesh& mesh, const std::string& parent_field, const std::string& left_behind) {
   for (std::size_t f = 0; f < mesh.fields().size(); ++f)
     if (mesh.fields()[f]->name != left_behind) add_field(mesh, f);
-  if (!parent_field.empty()) add_parents(mesh, parent_field);
+  if (!parent_field.empty()) add_parent_field(mesh, parent_field);
   find_tags(mesh);
-  if (!of_vertices_.empty()) vertex_origins_ = origins_of(mesh, Dim::vertex);
-  if (!of_cells_.empty()) cell_origins_ = origins_of(mesh, Dim::volume);
-  carried_.vertex_origins = !of_vertices_.empty();
-  carried_.tet_origins = !of_cells_.empty();
+  if (!of_vertices_.empty()) vertex_parents_ = parents_of(mesh, Dim::vertex);
+  if (!of_cells_.empty()) cell_parents_ = parents_of(mesh, Dim::volume);
+  carried_.vertex_parents = !of_vertices_.empty();
+  carried_.tet_parents = !of_cells_.empty();
   take_linear(mesh);
 }
 
@@ -96,7 +95,7 @@ void Transfer::add_field(const mesh::Mesh& mesh, std::size_t from) {
   (field.dim == Dim::vertex ? of_vertices_ : of_cells_).push_back(std::move(kept));
 }
 
-void Transfer::add_parents(const mesh::Mesh& mesh, const std::string& name) {
+void Transfer::add_parent_field(const mesh::Mesh& mesh, const std::string& name) {
   std::vector<std::int64_t> ids;
   for (std::size_t c = 0; c < mesh.n_owned(Dim::volume); ++c) {
     ids.push_back(value(mesh.cells().id(c)));
@@ -110,7 +109,7 @@ void Transfer::add_parents(const mesh::Mesh& mesh, const std::string& name) {
   has_parent_field_ = true;
 }
 
-/// Which tags have values on vertices and cells of any rank, and which on all vertices.
+/// Find the tags that have values on vertices or cells of any rank, and those that all vertices have.
 void Transfer::find_tags(const mesh::Mesh& mesh) {
   const auto tags = mesh.tags();
   std::vector<std::int64_t> numbers;  // of each tag: vertices and cells with a value, vertices without
@@ -143,7 +142,7 @@ void Transfer::add_tag(const mesh::Mesh& mesh, std::size_t at, Dim dim, bool is_
   (dim == Dim::vertex ? of_vertices_ : of_cells_).push_back({true, at, 0, {}, tag.on[mesh::index(dim)]});
 }
 
-/// The linear values of all local vertices, in rows.
+/// Collect the linear values of all local vertices, in rows.
 void Transfer::take_linear(const mesh::Mesh& mesh) {
   const std::size_t width = carried_.n_values;
   if (width == 0) return;
@@ -170,32 +169,32 @@ void Transfer::take_linear(const mesh::Mesh& mesh) {
 
 void Transfer::take_vertex(LocalId v, Slot slot, Tets& tets) const {
   std::ranges::copy(values_of(v), tets.values_of(slot).begin());
-  tets.set_vertex_origin(slot, vertex_origin(v));
+  tets.set_vertex_parent(slot, vertex_parent(v));
 }
 
 void Transfer::end_taking() {
   free_memory(values_);
-  free_memory(vertex_origins_);
-  free_memory(cell_origins_);
+  free_memory(vertex_parents_);
+  free_memory(cell_parents_);
 }
 
 void Transfer::give(mpi::Context& context, const Tets& kernel, std::span<const Slot> vertices,
-                    std::span<const Slot> tets, std::span<const Origin> others, mesh::LocalMesh& out) const {
+                    std::span<const Slot> tets, std::span<const Parent> others, mesh::LocalMesh& out) const {
   out.fields = fields_;
   for (mesh::FieldData& field : out.fields)
     std::visit([&](auto& values) { values.resize(out.size(field.dim) * field.n_components); }, field.values);
   out.tags = tags_;
   write_linear(kernel, vertices, out);
-  std::vector<Origin> origins;
-  if (carried_.vertex_origins) {
-    for (const Slot v : vertices) origins.push_back(kernel.vertex_origin(v));
-    write_kept(context, of_vertices_, Dim::vertex, origins, out);
+  std::vector<Parent> parents;
+  if (carried_.vertex_parents) {
+    for (const Slot v : vertices) parents.push_back(kernel.vertex_parent(v));
+    write_kept(context, of_vertices_, Dim::vertex, parents, out);
   }
-  if (!carried_.tet_origins) return;
-  origins.clear();
-  for (const Slot t : tets) origins.push_back(kernel.tet_origin(t));
-  origins.insert(origins.end(), others.begin(), others.end());
-  write_kept(context, of_cells_, Dim::volume, origins, out);
+  if (!carried_.tet_parents) return;
+  parents.clear();
+  for (const Slot t : tets) parents.push_back(kernel.tet_parent(t));
+  parents.insert(parents.end(), others.begin(), others.end());
+  write_kept(context, of_cells_, Dim::volume, parents, out);
   if (!has_parent_field_) return;
   auto& pairs = std::get<std::vector<std::int64_t>>(out.fields.back().values);
   for (std::size_t c = 0; c < tets.size(); ++c) pairs[2 * c + 1] = kernel.tets[tets[c]].changed != 0 ? 1 : 0;
@@ -220,7 +219,7 @@ void Transfer::write_linear(const Tets& tets, std::span<const Slot> vertices, me
   }
 }
 
-/// What waits here for those that a rank asks for: all fields and tags in one message.
+/// Pack the values that a rank asks for: all fields and tags in one message.
 void Transfer::answer(const std::vector<Kept>& kept, std::span<const std::int32_t> places,
                       exchange::MessageWriter& message) const {
   for (const Kept& one : kept) {
@@ -241,7 +240,7 @@ void Transfer::answer(const std::vector<Kept>& kept, std::span<const std::int32_
   }
 }
 
-/// Give entities, by place, what they inherit. @param value  of the i-th one; none: it has none
+/// Give entities, by place, the values that they inherit. @param value  of the i-th one; nothing if it has no value
 template <class ValueOf>
 void Transfer::write(const Kept& one, Dim dim, std::size_t n, const ValueOf& value, mesh::LocalMesh& out) const {
   for (std::size_t i = 0; i < n; ++i) {
@@ -261,13 +260,13 @@ void Transfer::write(const Kept& one, Dim dim, std::size_t n, const ValueOf& val
   }
 }
 
-/// Ask each rank where values wait for those that are inherited here.
+/// Fetch inherited values from the ranks that have them.
 void Transfer::write_kept(mpi::Context& context, const std::vector<Kept>& kept, Dim dim,
-                          std::span<const Origin> origins, mesh::LocalMesh& out) const {
-  const Asked asked(origins);
+                          std::span<const Parent> parents, mesh::LocalMesh& out) const {
+  const Asked asked(parents);
   std::vector<Rank> ranks;
   std::vector<std::int32_t> places;
-  for (const Origin& one : asked.distinct) {
+  for (const Parent& one : asked.distinct) {
     ranks.push_back(one.rank);
     places.push_back(one.place);
   }
@@ -295,7 +294,7 @@ void Transfer::write_kept(mpi::Context& context, const std::vector<Kept>& kept, 
       if (!views[p].has(row)) return {};
       return views[p][row];
     };
-    write(one, dim, origins.size(), value, out);
+    write(one, dim, parents.size(), value, out);
   }
 }
 

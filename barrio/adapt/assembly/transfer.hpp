@@ -14,43 +14,44 @@
 
 namespace barrio::adapt::detail {
 
-/// Whether a tag has values on sets that are entities: these have other numbers afterwards.
+/// Tell whether a tag has values on sets that are entities, which adaptation renumbers.
 bool names_entities(const mesh::MeshTag& tag);
 
-/// Fields and tags of a mesh on their way through its adaptation. Reals that all vertices have are linear between
-/// vertices, and travel with them. All else is inherited: it waits where it was, and those that come from it ask there
-/// for it.
+/// Transfer of fields and tags through adaptation. Reals that all vertices have are linear between vertices, and travel
+/// with them. All other values are inherited: they stay on their rank, from which new entities fetch those of their
+/// parent.
 class Transfer {
  public:
   Transfer() = default;
-  /// Keep values of owned entities. Collective.
-  /// @param parent_field  name of one more field on cells, as AdaptOptions::parent_field; empty: none
-  /// @param left_behind  name of a field on vertices that does not go along
+  /// Take the values of owned entities. Collective.
+  /// @param parent_field  name of one more field on cells, as AdaptOptions::parent_field; empty: no such field
+  /// @param left_behind  name of a field on vertices that is not transferred
   /// Cost: one reduction, one halo exchange of the linear values
   Transfer(const mesh::Mesh& mesh, const std::string& parent_field, const std::string& left_behind);
 
   [[nodiscard]] const Tets::Carried& carried() const noexcept { return carried_; }
-  /// Give a vertex what it carries. Local.
+  /// Give a vertex of the kernel its values and its parent. Local.
   void take_vertex(LocalId v, Slot slot, Tets& tets) const;
-  /// The same by parts: linear values of a local vertex, and where its other values wait.
+  /// Return the linear values of a local vertex.
   [[nodiscard]] std::span<const double> values_of(LocalId v) const noexcept {
     return std::span(values_).subspan(index(v) * carried_.n_values, carried_.n_values);
   }
-  [[nodiscard]] Origin vertex_origin(LocalId v) const noexcept {
-    return vertex_origins_.empty() ? Origin{} : vertex_origins_[index(v)];
+  /// Return the parent that a local vertex of the mesh is.
+  [[nodiscard]] Parent vertex_parent(LocalId v) const noexcept {
+    return vertex_parents_.empty() ? Parent{} : vertex_parents_[index(v)];
   }
-  /// Where the values of a local cell wait.
-  [[nodiscard]] Origin cell_origin(LocalId c) const noexcept {
-    return cell_origins_.empty() ? Origin{} : cell_origins_[index(c)];
+  /// Return the parent that a local cell of the mesh is.
+  [[nodiscard]] Parent cell_parent(LocalId c) const noexcept {
+    return cell_parents_.empty() ? Parent{} : cell_parents_[index(c)];
   }
-  /// Give memory back that only taking needs. Local.
+  /// Free the memory that only the import needs. Local.
   void end_taking();
 
-  /// Write the fields and tags of a mesh that takes the place of the one that was. Collective.
-  /// @param[in] vertices, tets  by place in `out` @param[in] others  cells that follow the tetrahedra there. Cost: two
-  /// routes for vertices, two for cells, if they inherit
+  /// Write the fields and tags of the adapted mesh. Collective.
+  /// @param[in] vertices, tets  by place in `out` @param[in] others  parents of the cells that follow the tetrahedra
+  /// there. Cost: two routes for vertices, two for cells, if they inherit
   void give(mpi::Context& context, const Tets& kernel, std::span<const Slot> vertices, std::span<const Slot> tets,
-            std::span<const Origin> others, mesh::LocalMesh& out) const;
+            std::span<const Parent> others, mesh::LocalMesh& out) const;
 
  private:
   /// A field or tag whose values are linear.
@@ -61,7 +62,7 @@ class Transfer {
     std::size_t first;  // column of its first component
     std::size_t n_components;
   };
-  /// A field or tag whose values are inherited by entities of one dimension.
+  /// A field or tag that entities of one dimension inherit.
   struct Kept {
     bool is_tag;
     std::size_t at;                  // as above
@@ -72,7 +73,7 @@ class Transfer {
 
   void find_tags(const mesh::Mesh& mesh);
   void add_field(const mesh::Mesh& mesh, std::size_t from);
-  void add_parents(const mesh::Mesh& mesh, const std::string& name);
+  void add_parent_field(const mesh::Mesh& mesh, const std::string& name);
   void add_tag(const mesh::Mesh& mesh, std::size_t at, mesh::Dim dim, bool is_linear);
   void take_linear(const mesh::Mesh& mesh);
   void write_linear(const Tets& tets, std::span<const Slot> vertices, mesh::LocalMesh& out) const;
@@ -80,7 +81,7 @@ class Transfer {
               exchange::MessageWriter& message) const;
   template <class ValueOf>
   void write(const Kept& one, mesh::Dim dim, std::size_t n, const ValueOf& value, mesh::LocalMesh& out) const;
-  void write_kept(mpi::Context& context, const std::vector<Kept>& kept, mesh::Dim dim, std::span<const Origin> origins,
+  void write_kept(mpi::Context& context, const std::vector<Kept>& kept, mesh::Dim dim, std::span<const Parent> parents,
                   mesh::LocalMesh& out) const;
 
   Tets::Carried carried_;
@@ -91,8 +92,8 @@ class Transfer {
   std::vector<Kept> of_vertices_;
   std::vector<Kept> of_cells_;
   std::vector<double> values_;          // linear ones, shape (n_local vertices, n_values)
-  std::vector<Origin> vertex_origins_;  // of local vertices
-  std::vector<Origin> cell_origins_;    // of local cells
+  std::vector<Parent> vertex_parents_;  // of local vertices
+  std::vector<Parent> cell_parents_;    // of local cells
 };
 
 }  // namespace barrio::adapt::detail

@@ -10,13 +10,13 @@ void Collapse::propose(Slot v, std::uint32_t round, std::vector<Candidate>& out)
   star_.gather(mesh_, v);
   const double shortest = *std::ranges::min_element(star_.length);
   if (shortest >= limits_.short_edge) return has_nothing(v);
-  // Four steps for each factor of two, so that short edges go first; among those of a step, by chance.
+  // Short edges first, in four steps for each factor of two; in random order within a step.
   constexpr double max_halvings = 8;
-  const auto step = static_cast<std::uint64_t>(std::clamp(4 * (std::log2(shortest) + max_halvings), 0.0, 63.0));
-  out.push_back({step << 58U | hash_of(vertex(v).key, {0, round}) >> 6U, {v, no_slot, no_slot}, vertex(v).tet});
+  const double step = 4 * (std::log2(shortest) + max_halvings);
+  out.push_back({order_of(step, hash_of(vertex(v).key, {0, round}) >> 6U), {v, no_slot, no_slot}, vertex(v).tet});
 }
 
-/// Whether the edge lies along what the vertex lies on, and folds no listed face onto another one.
+/// Tell whether the edge lies along the vertex's classification, and its collapse folds no listed face onto another.
 bool Collapse::is_along(Slot v, Slot to) const {
   const Classification classification = vertex(v).classification;
   if (classification == Classification::volume) return true;
@@ -37,7 +37,7 @@ bool Collapse::is_along(Slot v, Slot to) const {
   return is_along;
 }
 
-/// Whether listed faces keep their planes and sides.
+/// Tell whether listed faces keep their planes and sides.
 bool Collapse::keeps_planes(Slot v, Slot to) const {
   constexpr double max_turn = 1e-12;  // square of the sine
   for (const Slot t : star_.tets) {
@@ -62,9 +62,9 @@ bool Collapse::keeps_planes(Slot v, Slot to) const {
   return true;
 }
 
-/// The least quality if the centre goes to a neighbour; only known to be below `at_least` if it is.
+/// Return the lowest quality if the centre moves to a neighbour. A result below `at_least` is an upper bound only.
 double Collapse::worst_made(std::size_t target, double at_least) const {
-  const auto to = static_cast<std::int16_t>(target);
+  const std::ptrdiff_t to = target;
   double worst = 2;
   for (std::size_t i = 0; i < star_.faces.size() && worst >= at_least; ++i) {
     const auto& f = star_.faces[i];
@@ -100,7 +100,7 @@ bool Collapse::decide(const Candidate& candidate, std::uint32_t /*round*/, Chang
   for (const Slot t : star_.tets) {
     const Tet& tet = mesh_.tets[t];
     if (tet.has(chosen)) continue;
-    NewTet one{tet.v, tet.face_membership, tet.cell_membership, tet.features, mesh_.tet_origin(t)};
+    NewTet one{tet.v, tet.face_membership, tet.cell_membership, tet.features, mesh_.tet_parent(t)};
     one.v[tet.place_of(v)] = chosen;
     out.made.push_back(one);
   }

@@ -20,8 +20,8 @@ inline double volume6(const Point& a, const Point& b, const Point& c, const Poin
   return dot(b - a, cross(c - a, d - a));
 }
 
-/// Cube of the mean ratio: 1 for a regular tetrahedron, 0 for a flat one, below 0 for an inverted one. The cube orders
-/// as the mean ratio does, and needs no root.
+/// Cube of the mean ratio: 1 for a regular tetrahedron, 0 for a flat one, below 0 for an inverted one. It has the order
+/// of the mean ratio, and needs no root.
 inline double cubed_mean_ratio(const Point& a, const Point& b, const Point& c, const Point& d) noexcept {
   const Point ab = b - a;
   const Point ac = c - a;
@@ -34,9 +34,9 @@ inline double cubed_mean_ratio(const Point& a, const Point& b, const Point& c, c
   return 432.0 * v6 * std::abs(v6) / (sum * sum * sum);
 }
 
-/// Length of an edge in the wanted size, which is to be 1: the integral of 1 / size, for a size that grows by equal
-/// factors. That is a logarithmic mean; (2 geometric + arithmetic mean) / 3 is the same to 1e-4 for sizes that differ
-/// by a factor of 2. The same, bit by bit, from either end. Source: Pólya and Szegö 1951.
+/// Length of an edge in units of the wanted size, where 1 is wanted: the integral of 1 / size along it, for a size that
+/// grows geometrically. That is a logarithmic mean; (2 geometric + arithmetic mean) / 3 equals it to 1e-4 if the sizes
+/// differ by a factor of 2. The same, bit by bit, from either end. Source: Pólya and Szegö 1951.
 inline double metric_length(const Vertex& a, const Vertex& b) noexcept {
   const Point d = b.at - a.at;
   return std::sqrt(dot(d, d)) * (4.0 * std::sqrt(a.inverse_size * b.inverse_size) + (a.inverse_size + b.inverse_size)) /

@@ -20,6 +20,12 @@ std::uint64_t hash_of(const Key& a, const Key& b) noexcept {
   return mixed(mixed(mixed(mixed(a.high) + a.low) + b.high) + b.low);
 }
 
+std::uint64_t order_of(double step, std::uint64_t hash) noexcept {
+  constexpr unsigned hash_bits = 58;
+  constexpr std::uint64_t hash_mask = (1ULL << hash_bits) - 1;
+  return static_cast<std::uint64_t>(std::clamp(step, 0.0, 63.0)) << hash_bits | (hash & hash_mask);
+}
+
 void note_wants(Tets& mesh, Slot t, const Limits& limits) noexcept {
   const Tet& tet = mesh.tets[t];
   if (tet.quality <= limits.good)

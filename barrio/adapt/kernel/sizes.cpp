@@ -9,7 +9,7 @@ namespace barrio::adapt::detail {
 void Sizes::check(double size, const Point& at) {
   if (!(size > 0) || !std::isfinite(size))
     refuse(ErrorCode::bad_input, fmt::format("wanted size {} at ({}, {}, {})", size, at[0], at[1], at[2]),
-           "is not above 0 and finite");
+           "must be above 0 and finite");
 }
 
 double Sizes::inverse_at(const Point& at, double otherwise) const {

@@ -4,7 +4,7 @@
 
 #include "barrio/adapt/kernel/operator.hpp"
 
-// Sums over a star are of fixed-point numbers, so that they do not depend on where a walk around it begins.
+// Sums over a star are in fixed point: they do not depend on where a walk around it begins.
 
 namespace barrio::adapt::detail {
 namespace {
@@ -26,11 +26,11 @@ void Smooth::propose(Slot v, std::uint32_t round, std::vector<Candidate>& out) {
   out.push_back({hash_of(vertex(v).key, {1, round}), {v, no_slot, no_slot}, vertex(v).tet});
 }
 
-/// Keep to the plane of all listed faces, or to the line of the features. @return whether there is one
+/// Project a move onto the plane of all listed faces, or the line of the feature edges. @return whether there is one
 bool Smooth::project(Slot v, Point& move) const {
   const Classification classification = vertex(v).classification;
   if (classification == Classification::volume) return true;
-  // The axis of the lowest neighbour or face: no walk decides which one counts.
+  // Take the axis of the neighbour or face of lowest key: it does not depend on the walk.
   std::optional<Point> axis;
   Key lowest;
   for (const Slot t : star_.tets) {
@@ -64,14 +64,15 @@ bool Smooth::project(Slot v, Point& move) const {
     return true;
   }
   move = move - along;
-  // What rounding left across the plane, along its largest part: nothing leaves a plane of constant x, y or z.
+  // Remove the rounding error across the plane along the largest component of its normal: no vertex leaves a plane of
+  // constant x, y or z.
   const std::size_t k = std::ranges::max_element(*axis, {}, [](double x) { return std::abs(x); }) - axis->begin();
   move[k] = 0.0;
   move[k] = -dot(move, *axis) / (*axis)[k];
   return true;
 }
 
-/// Towards the mean of the best places above each face, the worse the more.
+/// Return the move to the mean of the best points above each face, where bad tetrahedra weigh more.
 Point Smooth::best_move(const Vertex& centre) const {
   constexpr double min_quality = 1e-6;
   std::array<std::int64_t, 3> sum{};
@@ -98,14 +99,14 @@ Point Smooth::best_move(const Vertex& centre) const {
   return move;
 }
 
-std::optional<std::int64_t> Smooth::badness(const Point& at, double least) const {
+std::optional<double> Smooth::badness(const Point& at, double least) const {
   std::int64_t sum = 0;
   for (const auto& f : star_.faces) {
     const double q = cubed_mean_ratio(at, star_.at[f[0]], star_.at[f[1]], star_.at[f[2]]);
     if (q < least || q <= 0) return {};
     sum += fixed(1 / std::cbrt(q));
   }
-  return sum;
+  return static_cast<double>(sum);
 }
 
 bool Smooth::decide(const Candidate& candidate, std::uint32_t /*round*/, Change& out) {
@@ -119,12 +120,12 @@ bool Smooth::decide(const Candidate& candidate, std::uint32_t /*round*/, Change&
   Point move = best_move(centre);
   if (!project(v, move)) return false;
   const double least = std::min<double>(star_.worst, limits_.floor);
-  const std::optional<std::int64_t> before = badness(centre.at, 0);
+  const std::optional<double> before = badness(centre.at, 0);
   constexpr double min_gain = 0.005;
   for (const double step : {1.0, 0.5, 0.25}) {
     const Point at = centre.at + step * move;
-    const std::optional<std::int64_t> now = badness(at, least);
-    if (!now || (before && static_cast<double>(*now) >= (1 - min_gain) * static_cast<double>(*before))) continue;
+    const std::optional<double> now = badness(at, least);
+    if (!now || (before && *now >= (1 - min_gain) * *before)) continue;
     out.moved = v;
     out.to = at;
     return true;

@@ -12,10 +12,9 @@ void Split::propose(Slot v, std::uint32_t round, std::vector<Candidate>& out) {
     if (star_.length[i] <= limits_.long_edge) continue;
     const Slot w = star_.neighbours[i];
     if (mesh_.key(w) < mesh_.key(v)) continue;  // the other end proposes it
-    const auto step = static_cast<std::uint64_t>(std::clamp(63 - 4 * std::log2(star_.length[i]), 0.0, 63.0));
     const auto with = std::ranges::find_if(star_.tets, [&](Slot t) { return mesh_.tets[t].has(w); });
     const std::uint64_t hash = hash_of(mesh_.key(v), mesh_.key(w)) + round;
-    out.push_back({step << 58U | (hash & (~0ULL >> 6U)), {v, w, no_slot}, *with});
+    out.push_back({order_of(63 - 4 * std::log2(star_.length[i]), hash), {v, w, no_slot}, *with});
   }
   if (out.size() == n_before) has_nothing(v);
 }
@@ -36,9 +35,9 @@ bool Split::makes_short_edge(const Change& change) const {
 
 bool Split::decide(const Candidate& candidate, std::uint32_t round, Change& out) {
   const auto [a, b, none] = candidate.of;
-  Vertex& middle = out.added;
-  middle = Vertex{};
-  middle.at = 0.5 * (vertex(a).at + vertex(b).at);
+  Vertex& midpoint = out.added;
+  midpoint = Vertex{};
+  midpoint.at = 0.5 * (vertex(a).at + vertex(b).at);
   double worst = 2;
   double least = 2;
   for (const Slot t : out.cavity) {
@@ -46,29 +45,29 @@ bool Split::decide(const Candidate& candidate, std::uint32_t round, Change& out)
     worst = std::min<double>(worst, tet.quality);
     const std::size_t ia = tet.place_of(a);
     const std::size_t ib = tet.place_of(b);
-    if ((tet.features & edge_bit(ia, ib)) != 0) middle.classification = Classification::edge;
+    if ((tet.features & edge_bit(ia, ib)) != 0) midpoint.classification = Classification::edge;
     for (std::size_t f = 0; f < 4; ++f)
       if (f != ia && f != ib && tet.face_membership[f] != 0)
-        middle.classification = std::min(middle.classification, Classification::surface);
+        midpoint.classification = std::min(midpoint.classification, Classification::surface);
     for (const auto& [gone, kept] : {std::array{ia, ib}, std::array{ib, ia}}) {
-      NewTet one{tet.v, tet.face_membership, tet.cell_membership, tet.features, mesh_.tet_origin(t)};
+      NewTet one{tet.v, tet.face_membership, tet.cell_membership, tet.features, mesh_.tet_parent(t)};
       one.v[gone] = new_vertex;
       one.face_membership[kept] = 0;
       std::array<Point, 4> p{};
       for (std::size_t i = 0; i < 4; ++i) {
         if (i != gone && i != kept) one.features &= static_cast<std::uint8_t>(~edge_bit(gone, i));
-        p[i] = i == gone ? middle.at : vertex(tet.v[i]).at;
+        p[i] = i == gone ? midpoint.at : vertex(tet.v[i]).at;
       }
       least = std::min(least, cubed_mean_ratio(p[0], p[1], p[2], p[3]));
       out.made.push_back(one);
     }
   }
   if (least < std::min(worst, limits_.floor)) return false;
-  middle.inverse_size = sizes_.inverse_between(vertex(a), vertex(b), middle.at);
-  // An edge that a collapse may make is split only if no collapse undoes that.
+  midpoint.inverse_size = sizes_.inverse_between(vertex(a), vertex(b), midpoint.at);
+  // An edge so short that a collapse may make it is split only if no collapse would undo that.
   if (metric_length(vertex(a), vertex(b)) <= limits_.longest_made && makes_short_edge(out)) return false;
   constexpr std::uint64_t is_new = 1ULL << 63U;
-  middle.key = {hash_of(mesh_.key(a), mesh_.key(b)) | is_new, hash_of(mesh_.key(b), mesh_.key(a)) + round};
+  midpoint.key = {hash_of(mesh_.key(a), mesh_.key(b)) | is_new, hash_of(mesh_.key(b), mesh_.key(a)) + round};
   out.adds_vertex = true;
   return true;
 }

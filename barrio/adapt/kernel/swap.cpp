@@ -7,10 +7,10 @@
 namespace barrio::adapt::detail {
 namespace {
 
-constexpr std::size_t max_link = 7;  // Freitag and Ollivier-Gooch 1997: larger rings are hardly ever worth it
+constexpr std::size_t max_link = 7;  // Freitag and Ollivier-Gooch 1997: larger rings rarely pay
 constexpr double min_gain = 1.05;    // of the cubed mean ratio
 
-/// The best way to cut a polygon around an edge into triangles, each the base of two tetrahedra. Source: Klincsek 1980.
+/// Best triangulation of the polygon around an edge, each triangle the base of two tetrahedra. Source: Klincsek 1980.
 struct Cut {
   std::array<std::array<double, max_link>, max_link> best{};
   std::array<std::array<std::uint8_t, max_link>, max_link> via{};
@@ -23,23 +23,23 @@ Cut best_cut(std::span<const Point> p, const Point& a, const Point& b, double le
   for (std::size_t step = 2; step < m; ++step) {
     for (std::size_t i = 0; i + step < m; ++i) {
       const std::size_t j = i + step;
-      double most = -1;
+      double best = -1;
       for (std::size_t k = i + 1; k < j; ++k) {
-        const double must = std::max(least, most);
+        const double must = std::max(least, best);
         double worst = std::min(cut.best[i][k], cut.best[k][j]);
         if (worst > must) worst = std::min(worst, cubed_mean_ratio(p[i], p[k], p[j], b));
         if (worst > must) worst = std::min(worst, cubed_mean_ratio(p[i], p[j], p[k], a));
         if (worst <= must) continue;
-        most = worst;
+        best = worst;
         cut.via[i][j] = static_cast<std::uint8_t>(k);
       }
-      cut.best[i][j] = most;
+      cut.best[i][j] = best;
     }
   }
   return cut;
 }
 
-/// The face of a tetrahedron that has three of its vertices.
+/// Return the face of a tetrahedron that has these three vertices.
 std::size_t face_with(const Tet& tet, const std::array<Slot, 3>& vertices) noexcept {
   std::size_t across = 0;
   while (across < 3 && std::ranges::find(vertices, tet.v[across]) != vertices.end()) ++across;
@@ -75,7 +75,7 @@ bool Swap::may_take_out(const Ring& ring, Slot a, Slot b) const {
     if ((i > 0 || ring.is_closed) && tet.face_membership[tet.place_of(next)] != 0) return false;
   }
   if (ring.is_closed) return true;
-  // On the boundary: both faces in one plane and of one membership.
+  // On the boundary both faces must lie in one plane and have one membership.
   const Tet& last = mesh_.tets[ring.tets[n - 1]];
   const std::uint16_t of_first = first.face_membership[first.place_of(ring.link[1])];
   const std::uint16_t of_last = last.face_membership[last.place_of(ring.link[n - 1])];
@@ -88,10 +88,10 @@ bool Swap::may_take_out(const Ring& ring, Slot a, Slot b) const {
   return xy > 0 && xy * xy >= (1 - max_turn) * dot(x, x) * dot(y, y);
 }
 
-/// What the ring becomes without its edge. @return the least quality of it; below 0 if that is no gain
+/// Retriangulate the ring without its edge. @return the lowest quality of the result; below 0 if there is no gain
 double Swap::without_edge(Slot a, Slot b, std::vector<NewTet>& made) {
   if (!may_take_out(ring_, a, b)) return -1;
-  if (ring_.is_closed) {  // begin where no walk around it decides
+  if (ring_.is_closed) {  // begin at the lowest key, wherever the walk began
     const auto lowest = std::ranges::min_element(ring_.link, {}, [&](Slot v) { return mesh_.key(v); });
     std::ranges::rotate(ring_.tets, ring_.tets.begin() + (lowest - ring_.link.begin()));
     std::ranges::rotate(ring_.link, lowest);
@@ -125,7 +125,7 @@ double Swap::without_edge(Slot a, Slot b, std::vector<NewTet>& made) {
   return makes_long_edge(made) ? -1 : cut.best[0][m - 1];
 }
 
-/// The same for a face: an edge between the two vertices across from it takes its place.
+/// Replace a face by the edge between the two vertices opposite to it. @return as `without_edge`
 double Swap::without_face(Slot t, std::size_t f, std::vector<NewTet>& made) const {
   const Tet* low = &mesh_.tets[t];
   const Slot other = low->across[f];
@@ -158,10 +158,9 @@ double Swap::without_face(Slot t, std::size_t f, std::vector<NewTet>& made) cons
 }
 
 void Swap::add(std::uint64_t hash, double now, const Candidate& candidate, std::vector<Candidate>& out) const {
-  // What becomes best goes first.
-  const auto step = static_cast<std::uint64_t>(std::clamp(63 - 63 * now, 0.0, 63.0));
+  // The best result goes first.
   out.push_back(candidate);
-  out.back().order = step << 58U | (hash & (~0ULL >> 6U));
+  out.back().order = order_of(63 - 63 * now, hash);
 }
 
 void Swap::propose_edge(Slot t, Slot a, Slot b, std::uint32_t round, std::vector<Candidate>& out) {
@@ -194,7 +193,7 @@ void Swap::propose(Slot v, std::uint32_t round, std::vector<Candidate>& out) {
       Vertex& w = mesh_.vertices[tet.v[i]];
       if (w.mark != mark && mesh_.key(v) < w.key) propose_edge(t, v, tet.v[i], round, out);
       w.mark = mark;
-      // The face across from i, once: by the worse of both sides.
+      // Propose the face opposite vertex i once, from the worse side.
       const bool is_lowest =
           std::ranges::all_of(face_of[i], [&](std::size_t k) { return mesh_.key(v) <= mesh_.key(tet.v[k]); });
       const Slot other = tet.across[i];

@@ -11,7 +11,7 @@ Slot Tets::add_vertex(const Vertex& vertex) {
   if (free_vertices_.empty()) {
     vertices.push_back(vertex);
     if (carried_.n_values > 0) values_.resize(vertices.size() * carried_.n_values);
-    if (carried_.vertex_origins) vertex_origins_.emplace_back();
+    if (carried_.vertex_parents) vertex_parents_.emplace_back();
     return static_cast<Slot>(vertices.size() - 1);
   }
   const Slot v = free_vertices_.back();
@@ -33,7 +33,7 @@ Slot Tets::add_tet(const NewTet& from) {
   Slot at = static_cast<Slot>(tets.size());
   if (free_tets_.empty()) {
     tets.emplace_back();
-    if (carried_.tet_origins) tet_origins_.emplace_back();
+    if (carried_.tet_parents) tet_parents_.emplace_back();
   } else {
     at = free_tets_.back();
     free_tets_.pop_back();
@@ -44,14 +44,14 @@ Slot Tets::add_tet(const NewTet& from) {
   tet.face_membership = from.face_membership;
   tet.cell_membership = from.cell_membership;
   tet.features = from.features;
-  if (carried_.tet_origins) tet_origins_[at] = from.origin;
-  tet.quality = static_cast<float>(quality_of(tet.v));
+  if (carried_.tet_parents) tet_parents_[at] = from.parent;
+  measure(tet);
   for (const Slot v : tet.v) vertices[v].tet = at;
   return at;
 }
 
 void Tets::link_all() {
-  // Faces by their lowest vertex: the two that match stand in one short list.
+  // Group faces by their lowest vertex: the two sides of a face are in one short list.
   struct Half {
     Slot second;
     Slot third;
@@ -65,11 +65,11 @@ void Tets::link_all() {
   std::partial_sum(first.begin(), first.end(), first.begin());
   std::vector<Half> halves(first.back());
   std::vector<std::uint32_t> next(first.begin(), first.end() - 1);
-  for (std::size_t t = 0; t < tets.size(); ++t) {
+  for (Slot t = 0; t < std::ssize(tets); ++t) {
     if (tets[t].is_free()) continue;
-    for (std::size_t f = 0; f < 4; ++f) {
+    for (int f = 0; f < 4; ++f) {
       const auto key = face_key(tets[t], f);
-      halves[next[key[0]]++] = {key[1], key[2], static_cast<Slot>(4 * t + f)};
+      halves[next[key[0]]++] = {key[1], key[2], 4 * t + f};
     }
   }
   for (std::size_t v = 0; v + 1 < first.size(); ++v) {
@@ -87,7 +87,7 @@ void Tets::link_all() {
 }
 
 Tets::FaceEntry& Tets::find_face(const std::array<Slot, 3>& key) {
-  const auto part = [&](std::size_t i, std::uint64_t factor) { return static_cast<std::uint64_t>(key[i]) * factor; };
+  const auto part = [&](std::size_t i, std::uint64_t factor) { return key[i] * factor; };
   const std::uint64_t hash =
       part(0, 0x9E3779B97F4A7C15ULL) ^ part(1, 0xC2B2AE3D27D4EB4FULL) ^ part(2, 0x165667B19E3779F9ULL);
   const std::size_t mask = faces_.size() - 1;
@@ -96,10 +96,10 @@ Tets::FaceEntry& Tets::find_face(const std::array<Slot, 3>& key) {
   return faces_[at];
 }
 
-void Tets::link_face(Slot tet, std::size_t face) {
+void Tets::link_face(Slot tet, int face) {
   const auto key = face_key(tets[tet], face);
   FaceEntry& entry = find_face(key);
-  const Slot mine = 4 * tet + static_cast<Slot>(face);
+  const Slot mine = 4 * tet + face;
   if (entry.generation != generation_) {
     entry = {key, mine, generation_, 0, false};
     return;
@@ -154,7 +154,7 @@ std::span<const Slot> Tets::replace(std::span<const Slot> old, std::span<const N
       if (tet.has(a) && tet.has(b)) tet.features |= edge_bit(tet.place_of(a), tet.place_of(b));
   }
   for (const Slot at : made_)
-    for (std::size_t f = 0; f < 4; ++f) link_face(at, f);
+    for (int f = 0; f < 4; ++f) link_face(at, f);
   return made_;
 }
 
@@ -203,7 +203,7 @@ void Tets::ring(Slot first, Slot a, Slot b, Ring& out) const {
   out.link.clear();
   Slot from = no_slot;
   Slot to = no_slot;
-  const auto turn = [&](Slot t) {  // so that (a, b, from, to) is positive
+  const auto turn = [&](Slot t) {  // makes (a, b, from, to) positive
     const Tet& tet = tets[t];
     const auto& rest = face_of[tet.place_of(a)];
     const std::size_t at = tet.v[rest[0]] == b ? 0 : tet.v[rest[1]] == b ? 1 : 2;
@@ -214,7 +214,7 @@ void Tets::ring(Slot first, Slot a, Slot b, Ring& out) const {
     const Slot other = tets[t].across[tets[t].place_of(vertex)];
     return other < 0 ? no_slot : other >> 2;
   };
-  // Back to the end of an open ring.
+  // Go back to the start of an open ring.
   Slot t = first;
   out.is_closed = false;
   for (;;) {

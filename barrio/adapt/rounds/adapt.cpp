@@ -43,10 +43,10 @@ ChangeCounts sum_of(mpi::Context& context, const detail::OperatorCounts& mine) {
   return {totals[0], totals[1], mine.n_rounds, mine.n_passes};
 }
 
-/// Where sizes at vertices are while the cells of the mesh go to other ranks.
+/// Name of the field that holds sizes at vertices while cells move between ranks.
 constexpr const char* sizes_name = "wanted sizes while cells change";
 
-/// Drop the field with sizes, and give the mesh the ghosts that it had.
+/// Drop the field with sizes, and restore the ghosts of the mesh.
 void put_back(mesh::Mesh& mesh, const mesh::BuildOptions& had) {
   mpi::Context& context = mesh.context();
   mesh::LocalMesh local = std::move(mesh).release();
@@ -58,10 +58,9 @@ void put_back(mesh::Mesh& mesh, const mesh::BuildOptions& had) {
 void check_kept(mesh::Mesh& mesh, const AdaptOptions& options, AdaptReport& report) {
   report.left_out = detail::check_adaptable(mesh);
   if (!report.left_out.empty() && !options.leaves_out)
-    throw AgreedError(ErrorCode::usage,
-                      {.subject = report.left_out[0],
-                       .cause = "cannot be kept while cells change",
-                       .remedy = "drop it first, or go on without such things: leaves_out, --leave-out"});
+    throw AgreedError(ErrorCode::usage, {.subject = report.left_out[0],
+                                         .cause = "cannot be kept while cells change",
+                                         .remedy = "drop it first, or let it be left out (leaves_out, --leave-out)"});
   if (options.parent_field.empty()) return;
   const bool is_field = std::ranges::any_of(mesh.fields(), [&](const auto& field) {
     return field->name == options.parent_field && field->dim == mesh::Dim::volume;
@@ -69,13 +68,13 @@ void check_kept(mesh::Mesh& mesh, const AdaptOptions& options, AdaptReport& repo
   const bool is_tag =
       std::ranges::any_of(mesh.tags(), [&](const mesh::MeshTag& tag) { return tag.info.name == options.parent_field; });
   if (is_field || is_tag)
-    throw AgreedError(ErrorCode::usage, {.subject = fmt::format("field '{}' for origins", options.parent_field),
-                                         .cause = fmt::format("cannot be: the mesh has a {} of that name",
+    throw AgreedError(ErrorCode::usage, {.subject = fmt::format("parent field '{}'", options.parent_field),
+                                         .cause = fmt::format("cannot be added: the mesh has a {} of that name",
                                                               is_field ? "field on cells" : "tag"),
                                          .remedy = "choose another name"});
 }
 
-/// That this program computes as signs ask for, and payloads are of what changes.
+/// Check that the processor computes as exact signs need it, and that payloads are on vertices or cells.
 void check_start(mpi::Context& context, std::span<const mesh::Payload> payloads) {
   mpi::agree_after(context, [&] {
     geometry::check_arithmetic();
@@ -83,11 +82,11 @@ void check_start(mpi::Context& context, std::span<const mesh::Payload> payloads)
       if (payload.dim != mesh::Dim::vertex && payload.dim != mesh::Dim::volume)
         throw Error(ErrorCode::usage, {.subject = fmt::format("payload on dimension {}", mesh::value(payload.dim)),
                                        .cause = "cannot be kept while cells change",
-                                       .remedy = "give those of vertices (0) and cells (3)"});
+                                       .remedy = "give payloads on vertices (0) and cells (3) only"});
   });
 }
 
-/// @param function  wanted sizes, or nullptr: then they are in a field
+/// @param function  wanted sizes, or nullptr: they are in `size_field`
 AdaptReport adapt_cells(mesh::Mesh& mesh, const SizeFunction* function, const std::string& size_field,
                         const AdaptOptions& options) {
   mpi::Context& context = mesh.context();
@@ -133,7 +132,7 @@ AdaptReport adapt_cells(mesh::Mesh& mesh, const SizeFunction* function, const st
     report.kernel_seconds = seconds_since(start_of_rounds);
   }
   const detail::Shape shape = detail::shape_of(context, imported->tets);
-  const auto n_others = mpi::sum(context, std::ssize(imported->others.origins()));
+  const auto n_others = mpi::sum(context, std::ssize(imported->others.parents()));
   report.n_unchanged = shape.n_unchanged + n_others;
   report.min_quality = shape.min_quality;
   report.mean_quality = shape.mean_quality;
@@ -182,10 +181,10 @@ AdaptReport adapt(mesh::Mesh& mesh, const SizeFunction& size, const AdaptOptions
   mpi::agree_after(mesh.context(), [&] { detail::check(limits); });
   if (std::isfinite(limits.growth))
     throw AgreedError(ErrorCode::usage, {.subject = "a limit to the growth of sizes",
-                                         .cause = "is for sizes in a field, and these are a function"});
-  if (limits.finest == 0.0 && std::isinf(limits.largest)) return adapt_to(mesh, &size, {}, options);
+                                         .cause = "needs sizes in a field, but these are a function"});
+  if (limits.min_size == 0.0 && std::isinf(limits.max_size)) return adapt_to(mesh, &size, {}, options);
   const SizeFunction limited = [&](const std::array<double, 3>& x) {
-    return std::clamp(size(x), limits.finest, limits.largest);
+    return std::clamp(size(x), limits.min_size, limits.max_size);
   };
   return adapt_to(mesh, &limited, {}, options);
 }

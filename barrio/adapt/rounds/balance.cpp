@@ -25,17 +25,21 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+double sum_of(std::span<const std::int64_t> work) {
+  return static_cast<double>(std::accumulate(work.begin(), work.end(), std::int64_t{0}));
+}
+
 }  // namespace
 
 std::vector<double> predicted_cells(const mesh::Mesh& mesh, const SizeFunction* function,
                                     std::span<const double> nodal) {
-  constexpr double cells_of_unit = 12;  // tetrahedra of unit edges in a unit of volume, as meshes have them
+  constexpr double cells_of_unit = 12;  // tetrahedra of unit edges in a unit of volume of a usual mesh
   const std::vector<double>& x = mesh.vertices().coordinates;
   std::vector<double> n;
   n.reserve(mesh.n_owned(mesh::Dim::volume));
   mpi::agree_after(mesh.context(), [&] {
     for (std::size_t c = 0; c < mesh.n_owned(mesh::Dim::volume); ++c) {
-      if (!is_tet(mesh, c)) {  // it stays
+      if (!is_tet(mesh, c)) {  // stays one cell
         n.push_back(1.0);
         continue;
       }
@@ -59,41 +63,40 @@ std::vector<double> predicted_cells(const mesh::Mesh& mesh, const SizeFunction* 
 }
 
 std::vector<std::int64_t> predicted_work(std::span<const double> n_cells) {
-  constexpr double most = 1 << 16;  // a cell becomes more only where one call is not enough
-  constexpr double steps = 64;      // of the weight of a cell that stays
+  constexpr double max_cells = 1 << 16;  // to become more, a cell needs more than one call
+  constexpr double steps = 64;           // resolution of one unit of work
   std::vector<std::int64_t> work;
   work.reserve(n_cells.size());
-  for (const double n : n_cells) work.push_back(static_cast<std::int64_t>(steps * (1 + std::min(n, most))));
+  for (const double n : n_cells) work.push_back(static_cast<std::int64_t>(steps * (1 + std::min(n, max_cells))));
   return work;
 }
 
 Forecast forecast(mpi::Context& context, std::span<const double> n_cells, std::span<const std::int64_t> work,
                   double max_per_rank) {
-  std::array<double, 2> sums{std::accumulate(n_cells.begin(), n_cells.end(), 0.0),
-                             static_cast<double>(std::accumulate(work.begin(), work.end(), std::int64_t{0}))};
+  std::array<double, 2> sums{std::accumulate(n_cells.begin(), n_cells.end(), 0.0), sum_of(work)};
   mpi::all_reduce(context, std::span<double>(sums), MPI_SUM);
   const double n = sums[0];
   if (n > max_per_rank * context.size())
     throw AgreedError(
         ErrorCode::usage,
         {.subject = "wanted sizes",
-         .cause = fmt::format("need about {:.2g} cells, and {:.2g} on {} ranks are allowed", n,
+         .cause = fmt::format("need about {:.2g} cells, but at most {:.2g} are allowed on {} ranks", n,
                               max_per_rank * context.size(), context.size()),
          .remedy =
-             "ask for larger cells, use more ranks, or allow more cells on each: max_cells_per_rank, --max-cells"});
+             "ask for larger cells, use more ranks, or allow more cells on each (max_cells_per_rank, --max-cells)"});
   return {.cells = n / context.size(), .work = sums[1] / context.size()};
 }
 
 bool Balance::is_even(double of_rank, double mean) {
-  constexpr double most = 1.03;
-  return !is_wanted_ || mpi::max(context_, of_rank) <= most * mean;
+  constexpr double max_ratio = 1.03;
+  return !is_wanted_ || mpi::max(context_, of_rank) <= max_ratio * mean;
 }
 
 void Balance::before(mesh::Mesh& mesh, std::span<const std::int64_t> work, double mean) {
-  if (context_.size() == 1) return;  // it has all cells around its own
+  if (context_.size() == 1) return;  // a single rank has all cells and needs no ghosts
   const Region region(context_.trace(), balance_region);
   const auto start = std::chrono::steady_clock::now();
-  const double sum = static_cast<double>(std::accumulate(work.begin(), work.end(), std::int64_t{0}));
+  const double sum = sum_of(work);
   const bool stay = is_even(sum, mean);
   const std::vector<Rank> to =
       stay ? std::vector<Rank>(work.size(), context_.rank()) : mesh::balanced_ranks(mesh, {.weights = work});

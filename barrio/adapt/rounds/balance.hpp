@@ -10,33 +10,33 @@
 
 namespace barrio::adapt::detail {
 
-/// How many cells each owned one is to become. Collective.
-/// @param function  or nullptr: then sizes are `nodal`
-/// @throws AgreedError{bad_input} for a size that is none
+/// Predict how many cells each owned cell becomes. Collective.
+/// @param function  or nullptr: sizes are `nodal`
+/// @throws AgreedError{bad_input} for an invalid size
 [[nodiscard]] std::vector<double> predicted_cells(const mesh::Mesh& mesh, const SizeFunction* function,
                                                   std::span<const double> nodal);
-/// What each cell will cost, by the cells that it is to become, and the looks at it that it takes to get there. Local.
+/// Predict the work of each cell: one unit for looking at it, and one for each cell that it becomes. Local.
 [[nodiscard]] std::vector<std::int64_t> predicted_work(std::span<const double> n_cells);
-/// What a rank is to have, in the mean.
+/// Predicted cells and work of a rank, averaged over ranks.
 struct Forecast {
   double cells;
   double work;
 };
-/// Add up what is predicted for this rank's cells. Collective. Cost: one reduction
-/// @throws AgreedError{usage} for more cells than that
+/// Add up the predictions for this rank's cells. Collective. Cost: one reduction
+/// @throws AgreedError{usage} for more cells than `max_per_rank` on average
 [[nodiscard]] Forecast forecast(mpi::Context& context, std::span<const double> n_cells,
                                 std::span<const std::int64_t> work, double max_per_rank);
 
-/// Cells that move to other ranks, where it is worth it. Its functions are collective.
+/// Load balance: moves cells to other ranks where that pays. Its functions are collective.
 class Balance {
  public:
   Balance(mpi::Context& context, bool is_wanted) : context_(context), is_wanted_(is_wanted && context.size() > 1) {}
 
-  /// Whether no rank has much more than the mean. Cost: one reduction
+  /// Tell whether no rank has much more than the mean. Cost: one reduction
   [[nodiscard]] bool is_even(double of_rank, double mean);
-  /// Share the work, and give each rank the cells around its own. @param mean  of all ranks
+  /// Balance the work, and give each rank the ghosts around its cells. @param mean  work of a rank on average
   void before(mesh::Mesh& mesh, std::span<const std::int64_t> work, double mean);
-  /// Share the cells. @param ghosts  that the mesh is to have
+  /// Balance the number of cells. @param ghosts  that the mesh gets
   void after(mesh::Mesh& mesh, const mesh::BuildOptions& ghosts);
   [[nodiscard]] double seconds() const noexcept { return seconds_; }
 

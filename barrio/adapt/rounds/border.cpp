@@ -45,10 +45,10 @@ bool Border::has_foreign(const Tet& tet) const noexcept {
 void Border::find_all() {
   tets_.clear();
   foreign_.clear();
-  for (std::size_t t = 0; t < mesh_.tets.size(); ++t)
-    if (!mesh_.tets[t].is_free() && has_foreign(mesh_.tets[t])) tets_.push_back(static_cast<Slot>(t));
-  for (std::size_t v = 0; v < mesh_.vertices.size(); ++v)
-    if (mesh_.vertices[v].tet != no_slot && mesh_.vertices[v].owner != me_) foreign_.push_back(static_cast<Slot>(v));
+  for (Slot t = 0; t < std::ssize(mesh_.tets); ++t)
+    if (!mesh_.tets[t].is_free() && has_foreign(mesh_.tets[t])) tets_.push_back(t);
+  for (Slot v = 0; v < std::ssize(mesh_.vertices); ++v)
+    if (mesh_.vertices[v].tet != no_slot && mesh_.vertices[v].owner != me_) foreign_.push_back(v);
   update();
 }
 
@@ -104,7 +104,7 @@ void Border::add(std::span<const Slot> made) {
 Slot Border::add_foreign(const Vertex& vertex) {
   const Slot v = mesh_.add_vertex(vertex);
   row_.resize(mesh_.vertices.size(), -1);
-  row_[v] = -1;  // what was in its slot before may have had one
+  row_[v] = -1;  // the vertex that had the slot before may have had a row
   foreign_.push_back(v);
   index_.insert(vertex.key, v);
   return v;

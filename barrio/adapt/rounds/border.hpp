@@ -10,11 +10,11 @@
 
 namespace barrio::adapt::detail {
 
-/// Find vertices by key. Open addressing; nothing is ever taken out.
+/// Index of vertices by key: open addressing, without removal.
 class KeyIndex {
  public:
   void clear(std::size_t n_expected);
-  /// @return no_slot if the key is not known
+  /// Find a vertex. @return no_slot if the key is not known
   [[nodiscard]] Slot find(const Key& key) const noexcept;
   void insert(const Key& key, Slot slot);
 
@@ -28,30 +28,30 @@ class KeyIndex {
   std::size_t n_ = 0;
 };
 
-/// Where the tetrahedra of this rank meet vertices of other ranks. A rank sees each tetrahedron that has a vertex of
-/// its own, so two ranks see the same ones of those that have vertices of both. Local.
+/// Border of this rank: the tetrahedra that have a vertex of another rank. A rank sees each tetrahedron that has a
+/// vertex of its own, so two ranks both see all tetrahedra that have vertices of both. Local.
 class Border {
  public:
   Border(Tets& mesh, Rank me) : mesh_(mesh), me_(me) {}
 
-  /// Look at all tetrahedra. Cost: O(n_tets).
+  /// Find the border among all tetrahedra. Cost: O(n_tets).
   void find_all();
-  /// Take those that were made since into account, and forget vertices of others that none has any more: what the rest
-  /// of a round asks for. Cost: O(border).
+  /// Take in the tetrahedra that were added, and forget vertices of other ranks that none of them has any more. Must
+  /// precede a round. Cost: O(border).
   void update();
-  /// Keep tetrahedra in mind for the next update.
+  /// Add tetrahedra at the next update.
   void add(std::span<const Slot> made);
 
-  /// Ranks that see a tetrahedron that this one sees, ascending; as of the last update.
+  /// Return the ranks that see a tetrahedron that this one sees, ascending; as of the last update.
   [[nodiscard]] std::span<const Rank> neighbours() const noexcept { return neighbours_; }
-  /// Whether a vertex of this rank has a tetrahedron that others see; as of the last update.
+  /// Tell whether a vertex of this rank has a tetrahedron that others see; as of the last update.
   [[nodiscard]] bool is_met(Slot v) const noexcept { return mesh_.vertices[v].is_met; }
-  /// Tetrahedra at the last update that have a vertex of another rank.
+  /// Return the tetrahedra at a vertex of another rank; as of the last update.
   [[nodiscard]] std::span<const Slot> around(Slot foreign) const noexcept {
     const std::int32_t row = row_[foreign];
     return row < 0 ? std::span<const Slot>() : around_[row];
   }
-  /// The vertex of a key among those of the border, with what was added since. @return no_slot if it is not there
+  /// Find a vertex of the border by key, also one added since the last update. @return no_slot if it is not there
   [[nodiscard]] Slot find(const Key& key) const noexcept { return index_.find(key); }
   /// Add a vertex of another rank.
   Slot add_foreign(const Vertex& vertex);

@@ -16,7 +16,7 @@ constexpr RegionName border_region{"adapt.border"};
 constexpr RegionName pass_region{"adapt.pass"};
 constexpr RegionName exchange_region{"adapt.exchange"};
 
-/// Whether it has all vertices of a candidate.
+/// Tell whether a tetrahedron has all vertices of a candidate.
 bool is_in_cavity(const Tet& tet, const Candidate& candidate) noexcept {
   return std::ranges::all_of(candidate.of, [&](Slot v) { return v == no_slot || tet.has(v); });
 }
@@ -40,10 +40,10 @@ std::span<const Rank> Rounds::neighbours() {
 void Rounds::activate_all() {
   for (Vertex& v : mesh_.vertices)
     if (v.tet != no_slot) v.active |= collapses | splits | swaps;
-  for (std::size_t t = 0; t < mesh_.tets.size(); ++t) {
+  for (Slot t = 0; t < std::ssize(mesh_.tets); ++t) {
     const Tet& tet = mesh_.tets[t];
     if (tet.is_free()) continue;
-    note_wants(mesh_, static_cast<Slot>(t), limits_);
+    note_wants(mesh_, t, limits_);
     if (tet.quality < limits_.bad)
       for (const Slot v : tet.v) mesh_.vertices[v].active |= smooths;
   }
@@ -95,13 +95,13 @@ std::int64_t Rounds::run(Operator& op, OperatorCounts& counts) {
 void Rounds::collect(Operator& op, OperatorCounts& counts) {
   candidates_.clear();
   const std::uint8_t bit = op.activity();
-  for (std::size_t i = 0; i < mesh_.vertices.size() && !is_late(i); ++i) {
-    Vertex& vertex = mesh_.vertices[i];
+  for (Slot v = 0; v < std::ssize(mesh_.vertices) && !is_late(v); ++v) {
+    Vertex& vertex = mesh_.vertices[v];
     if ((vertex.active & bit) == 0 || vertex.owner != context_.rank()) continue;
-    // What is applied, or not tried because something around it changed, makes its vertices active again.
+    // A candidate that is applied, or skipped because its cavity changed, makes its vertices active again.
     vertex.active &= ~bit;
     if ((vertex.active & wanted(op.activity())) == 0) continue;
-    op.propose(static_cast<Slot>(i), round_, candidates_);
+    op.propose(v, round_, candidates_);
   }
   counts.n_candidates += candidates_.size();
   items_.clear();
@@ -119,7 +119,7 @@ bool Rounds::is_before(const Candidate& a, const Candidate& b) const noexcept {
   return false;
 }
 
-/// Neighbours that see any of these tetrahedra.
+/// Find the neighbours that see any of these tetrahedra.
 void Rounds::find_others(std::span<const Slot> cavity) {
   others_.clear();
   const std::span<const Rank> neighbours = border_.neighbours();
@@ -130,7 +130,7 @@ void Rounds::find_others(std::span<const Slot> cavity) {
   sort_unique(others_);
 }
 
-/// Those of this rank's tetrahedra that have all vertices of a candidate: its cavity, or what of it is seen here.
+/// Find this rank's tetrahedra that have all vertices of a candidate: the visible part of its cavity.
 void Rounds::find_visible_cavity(const Candidate& candidate, std::vector<Slot>& out) const {
   out.clear();
   for (const Slot t : border_.around(candidate.of[0]))
@@ -141,7 +141,7 @@ void Rounds::announce() {
   exchange::Round<Announced> round = hood_->begin_round<Announced>();
   const std::span<const Rank> neighbours = border_.neighbours();
   std::vector<Slot>& star = change_.cavity;
-  Slot centre = no_slot;  // candidates of a vertex follow each other
+  Slot centre = no_slot;  // candidates of one vertex are consecutive
   for (Item& item : items_) {
     const Candidate& candidate = item.candidate;
     if (!border_.is_met(candidate.of[0])) continue;
@@ -173,7 +173,7 @@ void Rounds::take_announced(const Announced& one, std::size_t neighbour) {
 }
 
 void Rounds::sort_items() {
-  // Places in what was announced, before the order changes: items of a neighbour stand in the order they came.
+  // Note the places in the announcements before sorting: items of a neighbour are still in the order of arrival.
   std::vector<std::uint32_t> next(announced_.size(), 0);
   for (Item& item : items_)
     if (item.neighbour >= 0) item.told = next[item.neighbour]++;
@@ -191,7 +191,7 @@ void Rounds::reserve_foreign(const Candidate& candidate) {
   for (const Slot t : cavity_) mesh_.tets[t].reserved = pass_;
 }
 
-/// Bring the tetrahedra of a candidate that comes soon into the cache: candidates follow each other by chance.
+/// Prefetch the tetrahedra of a candidate that comes soon: consecutive candidates are far apart in memory.
 void Rounds::fetch_ahead(std::size_t i) const noexcept {
   constexpr std::size_t soon = 4;
   if (i + 2 * soon >= open_.size()) return;
@@ -211,7 +211,7 @@ std::int64_t Rounds::run_pass(Operator& op, OperatorCounts& counts) {
   for (std::size_t i = 0; i < open_.size(); ++i) {
     Item& item = items_[open_[i]];
     fetch_ahead(i);
-    if (item.is_decided) continue;  // as a neighbour has said
+    if (item.is_decided) continue;  // by a neighbour
     if (item.neighbour >= 0) {
       reserve_foreign(item.candidate);
       continue;
@@ -223,7 +223,7 @@ std::int64_t Rounds::run_pass(Operator& op, OperatorCounts& counts) {
   return n_waiting;
 }
 
-/// Whether a change of a cavity would change what is to stay: a tetrahedron of it, or a face with all vertices of the
+/// Tell whether a change would touch something frozen: a tetrahedron of the cavity, or a face with all vertices of the
 /// candidate.
 bool Rounds::is_frozen(const Candidate& candidate, std::span<const Slot> cavity) const noexcept {
   return std::ranges::any_of(cavity, [&](Slot t) {
@@ -237,7 +237,7 @@ bool Rounds::is_frozen(const Candidate& candidate, std::span<const Slot> cavity)
   });
 }
 
-/// @return false if it has to wait for an earlier one
+/// Decide about a candidate of this rank. @return false if it has to wait for an earlier one
 bool Rounds::decide(Operator& op, Item& item, OperatorCounts& counts) {
   change_.cavity.clear();
   change_.made.clear();
@@ -260,7 +260,7 @@ bool Rounds::decide(Operator& op, Item& item, OperatorCounts& counts) {
   return refuse(item);
 }
 
-/// Leave what is there, and tell those who wait for it.
+/// Refuse a candidate, and tell the ranks that wait for it.
 bool Rounds::refuse(const Item& item) {
   for (const auto& [neighbour, place] : told_of(item)) news_[neighbour].decided.push_back(place);
   return true;
@@ -279,13 +279,13 @@ void Rounds::move_vertex(Slot v, const Point& to, double inverse_size, std::span
   std::ranges::copy(values, mesh_.values_of(v).begin());
   for (const Slot t : cavity) {
     Tet& tet = mesh_.tets[t];
-    tet.quality = static_cast<float>(mesh_.quality_of(tet.v));
+    mesh_.measure(tet);
     tet.changed = round_;
   }
   activate(cavity);
 }
 
-/// What is linear between vertices is so where the vertex goes to.
+/// Move a vertex, and interpolate its linear values at the new point.
 void Rounds::commit_move() {
   const Slot v = change_.moved;
   const std::size_t n_values = mesh_.carried().n_values;
@@ -293,23 +293,23 @@ void Rounds::commit_move() {
   if (!sizes_.is_linear()) inverse_size = sizes_.inverse_at(change_.to, inverse_size);
   values_.resize(n_values);
   if (sizes_.is_linear() || n_values > 0) {
-    const Place place = locate(mesh_, change_.cavity, change_.to);
+    const Location location = locate(mesh_, change_.cavity, change_.to);
     if (sizes_.is_linear())
-      inverse_size = 1.0 / linear_at(place, [&](Slot one) { return 1.0 / mesh_.vertices[one].inverse_size; });
+      inverse_size = 1.0 / linear_at(location, [&](Slot one) { return 1.0 / mesh_.vertices[one].inverse_size; });
     for (std::size_t i = 0; i < n_values; ++i)
-      values_[i] = linear_at(place, [&](Slot one) { return mesh_.values_of(one)[i]; });
+      values_[i] = linear_at(location, [&](Slot one) { return mesh_.values_of(one)[i]; });
   }
   move_vertex(v, change_.to, inverse_size, values_, change_.cavity);
 }
 
-/// Tetrahedra that come from none of the cavity inherit from the one in which their middle lies.
+/// Give each new tetrahedron without a parent that of the old one in which its centroid lies.
 void Rounds::inherit() {
-  if (!mesh_.carried().tet_origins) return;
-  const Origin first = mesh_.tet_origin(change_.cavity[0]);
-  const bool is_one = std::ranges::all_of(change_.cavity, [&](Slot t) { return mesh_.tet_origin(t) == first; });
+  if (!mesh_.carried().tet_parents) return;
+  const Parent first = mesh_.tet_parent(change_.cavity[0]);
+  const bool is_one = std::ranges::all_of(change_.cavity, [&](Slot t) { return mesh_.tet_parent(t) == first; });
   for (NewTet& tet : change_.made) {
-    if (tet.origin.is_known()) continue;
-    tet.origin = is_one ? first : mesh_.tet_origin(locate(mesh_, change_.cavity, middle_of(mesh_, tet.v)).tet);
+    if (tet.parent.is_known()) continue;
+    tet.parent = is_one ? first : mesh_.tet_parent(locate(mesh_, change_.cavity, centroid_of(mesh_, tet.v)).tet);
   }
 }
 
@@ -325,7 +325,7 @@ void Rounds::commit(const Item& item) {
     const Slot added = mesh_.add_vertex(change_.added);
     for (std::size_t i = 0; i < mesh_.carried().n_values; ++i)
       mesh_.values_of(added)[i] = 0.5 * (mesh_.values_of(a)[i] + mesh_.values_of(b)[i]);
-    mesh_.set_vertex_origin(added, mesh_.vertex_origin(mesh_.key(a) < mesh_.key(b) ? a : b));
+    mesh_.set_vertex_parent(added, mesh_.vertex_parent(mesh_.key(a) < mesh_.key(b) ? a : b));
     for (NewTet& tet : change_.made) std::ranges::replace(tet.v, new_vertex, added);
   }
   inherit();
@@ -333,7 +333,7 @@ void Rounds::commit(const Item& item) {
   activate(made);
   if (item.n_told > 0) {
     tell(item, made);
-    for (const Slot t : made)  // seen by others only, without the vertex that is gone
+    for (const Slot t : made)  // without the removed vertex, only other ranks see some of them
       if (std::ranges::none_of(mesh_.tets[t].v, [&](Slot v) { return mesh_.vertices[v].owner == context_.rank(); }))
         mesh_.remove(t);
   }
@@ -354,7 +354,7 @@ void Rounds::tell(const Item& item, std::span<const Slot> made) {
       const Tet& tet = mesh_.tets[t];
       if (std::ranges::none_of(tet.v, [&](Slot v) { return mesh_.vertices[v].owner == to; })) continue;
       SentTet sent{{}, tet.face_membership, tet.cell_membership, tet.features};
-      if (mesh_.carried().tet_origins) news.tet_origins.push_back(mesh_.tet_origin(t));
+      if (mesh_.carried().tet_parents) news.tet_parents.push_back(mesh_.tet_parent(t));
       for (std::size_t i = 0; i < 4; ++i) {
         auto at = std::ranges::find(known, tet.v[i]);
         if (at == known.end()) at = known.insert(at, tet.v[i]);
@@ -368,7 +368,7 @@ void Rounds::tell(const Item& item, std::span<const Slot> made) {
       news.vertices.push_back({vertex.key, vertex.at, vertex.inverse_size, vertex.owner, vertex.classification});
       const std::span<const double> values = mesh_.values_of(v);
       news.values.insert(news.values.end(), values.begin(), values.end());
-      if (mesh_.carried().vertex_origins) news.vertex_origins.push_back(mesh_.vertex_origin(v));
+      if (mesh_.carried().vertex_parents) news.vertex_parents.push_back(mesh_.vertex_parent(v));
     }
     news.changes.push_back(
         {place, static_cast<std::uint16_t>(known.size()), n_tets, change_.moved != no_slot ? 1U : 0U});
@@ -388,8 +388,8 @@ void Rounds::exchange_news() {
     message.put(news.vertices);
     message.put(news.tets);
     if (mesh_.carried().n_values > 0) message.put(news.values);
-    if (mesh_.carried().vertex_origins) message.put(news.vertex_origins);
-    if (mesh_.carried().tet_origins) message.put(news.tet_origins);
+    if (mesh_.carried().vertex_parents) message.put(news.vertex_parents);
+    if (mesh_.carried().tet_parents) message.put(news.tet_parents);
     round.send(neighbours[n], message.bytes());
     news.clear();
   }
@@ -407,8 +407,8 @@ void Rounds::take_news(std::span<const std::byte> bytes, std::size_t neighbour) 
   heard.tets = reader.get<SentTet>();
   const std::size_t n_values = mesh_.carried().n_values;
   if (n_values > 0) heard.values = reader.get<double>();
-  if (mesh_.carried().vertex_origins) heard.vertex_origins = reader.get<Origin>();
-  if (mesh_.carried().tet_origins) heard.tet_origins = reader.get<Origin>();
+  if (mesh_.carried().vertex_parents) heard.vertex_parents = reader.get<Parent>();
+  if (mesh_.carried().tet_parents) heard.tet_parents = reader.get<Parent>();
   for (const SentChange& change : changes) {
     Item& item = items_[announced_[neighbour][change.candidate]];
     item.is_decided = true;
@@ -418,13 +418,13 @@ void Rounds::take_news(std::span<const std::byte> bytes, std::size_t neighbour) 
 
 Rounds::Heard Rounds::Heard::next(const SentChange& change, std::size_t n_values) {
   const auto cut = [](auto& list, std::size_t n) {
-    n = std::min(n, list.size());  // what is not carried is empty
+    n = std::min(n, list.size());  // lists that are not carried are empty
     const auto front = list.first(n);
     list = list.subspan(n);
     return front;
   };
   return {cut(vertices, change.n_vertices), cut(tets, change.n_tets), cut(values, change.n_vertices * n_values),
-          cut(vertex_origins, change.n_vertices), cut(tet_origins, change.n_tets)};
+          cut(vertex_parents, change.n_vertices), cut(tet_parents, change.n_tets)};
 }
 
 void Rounds::apply(const SentChange& change, const Heard& heard, const Candidate& candidate) {
@@ -448,7 +448,7 @@ void Rounds::apply(const SentChange& change, const Heard& heard, const Candidate
       vertex.classification = sent.classification;
       v = border_.add_foreign(vertex);
       std::ranges::copy(heard.values.subspan(i * n_values, n_values), mesh_.values_of(v).begin());
-      if (!heard.vertex_origins.empty()) mesh_.set_vertex_origin(v, heard.vertex_origins[i]);
+      if (!heard.vertex_parents.empty()) mesh_.set_vertex_parent(v, heard.vertex_parents[i]);
     }
     slots.push_back(v);
   }
@@ -457,7 +457,7 @@ void Rounds::apply(const SentChange& change, const Heard& heard, const Candidate
     const SentTet& sent = heard.tets[t];
     NewTet one{{}, sent.face_membership, sent.cell_membership, static_cast<std::uint8_t>(sent.features)};
     for (std::size_t i = 0; i < 4; ++i) one.v[i] = slots[sent.v[i]];
-    if (!heard.tet_origins.empty()) one.origin = heard.tet_origins[t];
+    if (!heard.tet_parents.empty()) one.parent = heard.tet_parents[t];
     change_.made.push_back(one);
   }
   const std::span<const Slot> made = mesh_.replace(cavity_, change_.made, round_);

@@ -15,37 +15,37 @@
 
 namespace barrio::adapt::detail {
 
-/// What rounds of one operator came to, on this rank.
+/// Totals of one operator, on this rank.
 struct OperatorCounts {
   std::int64_t n_candidates = 0;
-  std::int64_t n_decided = 0;  ///< cavities that were looked at
+  std::int64_t n_decided = 0;  ///< candidates whose cavity was examined
   std::int64_t n_applied = 0;
   std::int64_t n_rounds = 0;
   std::int64_t n_passes = 0;
 };
 
-/// Apply operators in rounds, with one result whatever the distribution.
+/// Rounds of operators, with the same result on any distribution.
 ///
-/// A round means: take the candidates by ascending order, and apply one if no tetrahedron of its cavity was changed in
-/// the round. On several ranks each candidate is decided by the owner of its first vertex, who sees the whole cavity.
-/// Those whose cavity others see are announced to them. In passes each rank goes through all candidates that it knows;
-/// one that meets an earlier one that is not decided yet waits, and so does what meets it. Between passes ranks tell
-/// their neighbours what was decided, and what became of it. So no element changes its owner in a round.
+/// A round takes the candidates by ascending order, and applies one if no tetrahedron of its cavity was changed in the
+/// round. On several ranks the owner of a candidate's first vertex decides: it sees the whole cavity. A candidate whose
+/// cavity other ranks see is announced to them. In passes each rank goes through all candidates that it knows. One that
+/// meets an earlier undecided candidate waits, and so does any later one that meets it. Between passes ranks tell their
+/// neighbours the decisions and the new tetrahedra. No tetrahedron changes its owner in a round.
 /// Source: Blelloch, Fineman, Gibbons, Shun 2012, "Internally deterministic parallel algorithms can be fast".
 class Rounds {
  public:
-  /// Collective. @param sizes, limits  borrowed @param end  rounds that begin later are not made
+  /// Construct. Collective. @param sizes, limits  borrowed @param end  no change is made after it
   Rounds(mpi::Context& context, Tets& mesh, const Sizes& sizes, const Limits& limits,
          std::chrono::steady_clock::time_point end);
 
-  /// One round. Collective. @return number of changes, on all ranks. Cost: one reduction and one exchange with the
-  /// neighbours for each pass, and one exchange more
+  /// Run one round. Collective. @return number of changes on all ranks. Cost: one reduction and one exchange with the
+  /// neighbours a pass, and one more exchange
   std::int64_t run(Operator& op, OperatorCounts& counts);
-  /// Whether no more rounds are to follow, on all ranks: a size was no size somewhere, or the time is over.
+  /// Tell whether rounds must end, on all ranks: a size was invalid somewhere, or the time is over.
   [[nodiscard]] bool must_stop() const noexcept { return must_stop_; }
-  /// Ranks that see tetrahedra that this one sees, ascending; between rounds. Local.
+  /// Return the ranks that see tetrahedra that this one sees, ascending; between rounds. Local.
   [[nodiscard]] std::span<const Rank> neighbours();
-  /// Let operators look at all vertices; smoothing only at those of bad tetrahedra.
+  /// Let operators look at all vertices, but smoothing only at those of bad tetrahedra.
   void activate_all();
 
  private:
@@ -72,34 +72,34 @@ class Rounds {
     std::uint16_t n_tets;
     std::uint32_t moves;  // 1: the one vertex moves, and nothing else
   };
-  /// What a neighbour hears after a pass.
+  /// News for a neighbour after a pass.
   struct News {
     std::vector<std::uint32_t> decided;  // places in what was announced to it
     std::vector<SentChange> changes;
     std::vector<SentVertex> vertices;
     std::vector<SentTet> tets;
     std::vector<double> values;          // of vertices: what they carry
-    std::vector<Origin> vertex_origins;  // if they are carried
-    std::vector<Origin> tet_origins;     // if they are carried
+    std::vector<Parent> vertex_parents;  // if they are carried
+    std::vector<Parent> tet_parents;     // if they are carried
     void clear() noexcept {
       decided.clear();
       changes.clear();
       vertices.clear();
       tets.clear();
       values.clear();
-      vertex_origins.clear();
-      tet_origins.clear();
+      vertex_parents.clear();
+      tet_parents.clear();
     }
   };
   /// A candidate of this rank, or one that a neighbour has announced.
   struct Item {
     Candidate candidate;
     std::int32_t neighbour = -1;  // place of the neighbour that announced it; -1: of this rank
-    std::int32_t told = -1;       // place in what was announced; of this rank: first of those in `told_`
-    std::int32_t n_told = 0;      // of this rank: neighbours that see its cavity
+    std::int32_t told = -1;       // place in the neighbour's announcement; of this rank: first entry in `told_`
+    std::int32_t n_told = 0;      // of this rank: number of neighbours that see its cavity
     bool is_decided = false;
   };
-  /// Who was told of a candidate: neighbour, and the place in what was announced to it.
+  /// Announcement of a candidate: the neighbour, and the candidate's place in what it was told.
   using Told = std::pair<std::uint32_t, std::uint32_t>;
 
   void collect(Operator& op, OperatorCounts& counts);
@@ -109,13 +109,13 @@ class Rounds {
     return item.n_told == 0 ? std::span<const Told>() : std::span(told_).subspan(item.told, item.n_told);
   }
   void sort_items();
-  /// @return number of candidates of this rank that wait
+  /// Go through the undecided candidates once. @return number of candidates of this rank that wait
   std::int64_t run_pass(Operator& op, OperatorCounts& counts);
   void fetch_ahead(std::size_t i) const noexcept;
   [[nodiscard]] bool is_frozen(const Candidate& candidate, std::span<const Slot> cavity) const noexcept;
   bool decide(Operator& op, Item& item, OperatorCounts& counts);
   bool refuse(const Item& item);
-  /// Whether the time is over: then no more is begun. @param step  the clock is looked at once in many
+  /// Tell whether the time is over. @param step  the clock is read once in many steps
   bool is_late(std::size_t step);
   void reserve_foreign(const Candidate& candidate);
   void commit(const Item& item);
@@ -126,14 +126,14 @@ class Rounds {
   void find_others(std::span<const Slot> cavity);
   void tell(const Item& item, std::span<const Slot> made);
   void exchange_news();
-  /// One of the changes in what a neighbour has sent.
+  /// One change in a neighbour's news.
   struct Heard {
     std::span<const SentVertex> vertices;
     std::span<const SentTet> tets;
     std::span<const double> values;
-    std::span<const Origin> vertex_origins;
-    std::span<const Origin> tet_origins;
-    /// Take the part of a change off the front.
+    std::span<const Parent> vertex_parents;
+    std::span<const Parent> tet_parents;
+    /// Take the part of the next change off the front.
     Heard next(const SentChange& change, std::size_t n_values);
   };
   void take_news(std::span<const std::byte> bytes, std::size_t neighbour);
@@ -160,7 +160,7 @@ class Rounds {
   std::vector<std::uint32_t> n_told_;                // announced to each neighbour
   std::vector<Told> told_;
   std::vector<News> news_;             // for each neighbour
-  std::vector<std::uint32_t> others_;  // neighbours that see what is at hand
+  std::vector<std::uint32_t> others_;  // neighbours that see the cavity at hand
   Change change_;
   std::vector<Slot> cavity_;
   std::vector<Slot> vertices_;

@@ -11,17 +11,17 @@
 namespace barrio::adapt::detail {
 namespace {
 
-/// A time that is no time limit is far away, not beyond what a clock counts.
+/// Return the time at which rounds end. A huge limit is clamped, or the clock would overflow.
 std::chrono::steady_clock::time_point end_after(double seconds) {
-  constexpr double most = 1e9;
-  return std::chrono::steady_clock::now() +
-         std::chrono::milliseconds(static_cast<std::int64_t>(1000 * std::clamp(seconds, 0.0, most)));
+  constexpr double max_seconds = 1e9;
+  const std::chrono::duration<double, std::milli> rest(1000 * std::clamp(seconds, 0.0, max_seconds));
+  return std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::milliseconds>(rest);
 }
 
-/// The cube of the mean ratio below which no change may make a tetrahedron: what is asked for, or, where they are worse
-/// on the whole, a part of what they have.
+/// Return the cubed mean ratio below which no change may make a tetrahedron: the limit that was asked for, but at most
+/// a part of the present mean.
 double floor_of(double mean_quality, double min_quality) {
-  constexpr double min_of_all = 1e-3;  // a floor of 0 lets flat ones in, around which walks do not end
+  constexpr double min_of_all = 1e-3;  // a floor of 0 would allow flat cells, around which walks do not end
   constexpr double part = 0.6;
   return std::pow(std::max(std::min(min_quality, part * mean_quality), min_of_all), 3);
 }
@@ -44,7 +44,7 @@ void Schedule::run() {
   const bool has_lengths = set_limits();
   const int n_sweeps = sweep();
   if (rounds_.must_stop() || (has_lengths && n_sweeps == 1)) return;
-  // Halves of a lattice may all be a little too short, and none so short that it is collapsed.
+  // The halved edges of a lattice may all be slightly too short, and none short enough to be collapsed.
   const bool has_many_short = shape_of(context_, tets_).too_short > many_short;
   if (has_many_short) {
     limits_.short_edge = shortest;
@@ -53,8 +53,8 @@ void Schedule::run() {
   if (n_sweeps > 1 || has_many_short) improve();
 }
 
-/// What has good cells and the wanted lengths stays where it is: a second call has little to do.
-/// @return whether lengths are what is wanted
+/// Set the limits from the mesh at the start. If it has the wanted lengths, only edges above the range are split: a
+/// second call does little. @return whether it has them
 bool Schedule::set_limits() {
   constexpr double max_edges = 0.95;
   const Shape before = shape_of(context_, tets_);
@@ -64,18 +64,18 @@ bool Schedule::set_limits() {
   return has_lengths;
 }
 
-/// Let lengths become what is wanted. @return sweeps that were made
+/// Sweep until edges have the wanted lengths. @return number of sweeps
 int Schedule::sweep() {
-  constexpr int most = 4;
-  constexpr double little = 0.004;  // changes of lengths in a sweep, for each tetrahedron
+  constexpr int max_sweeps = 4;
+  constexpr double little = 0.004;  // splits and collapses of a sweep, for each tetrahedron
   rounds_.activate_all();
-  for (int n = 1; n <= most && !rounds_.must_stop(); ++n) {
+  for (int n = 1; n <= max_sweeps && !rounds_.must_stop(); ++n) {
     std::int64_t n_changes = repeat(split_, counts_[1], 0.0);
     n_changes += repeat(collapse_, counts_[0], 0.0);
     improve();
     if (static_cast<double>(n_changes) < little * static_cast<double>(n_tets())) return n;
   }
-  return most;
+  return max_sweeps;
 }
 
 void Schedule::improve() {
@@ -83,7 +83,7 @@ void Schedule::improve() {
   repeat(smooth_, counts_[3], 0.0, 6);
 }
 
-/// Rounds until one makes no more changes than a part of those of the first. @return changes
+/// Run rounds until one makes no more than a part of the changes of the first. @return number of changes
 std::int64_t Schedule::repeat(Operator& op, OperatorCounts& of, double part, int max_rounds) {
   std::int64_t n_first = -1;
   std::int64_t n_all = 0;
@@ -96,7 +96,7 @@ std::int64_t Schedule::repeat(Operator& op, OperatorCounts& of, double part, int
   return n_all;
 }
 
-/// On all ranks; those that several ranks see count once.
+/// Count tetrahedra on all ranks; one that several ranks see counts once.
 std::int64_t Schedule::n_tets() const {
   std::int64_t n = 0;
   for (const Tet& tet : tets_.tets)

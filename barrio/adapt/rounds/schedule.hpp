@@ -13,17 +13,17 @@
 
 namespace barrio::adapt::detail {
 
-/// The order of rounds.
+/// Schedule: the order of rounds.
 class Schedule {
  public:
-  /// Collective. @param tets, sizes  borrowed
+  /// Construct. Collective. @param tets, sizes  borrowed
   Schedule(mpi::Context& context, Tets& tets, const Sizes& sizes, const AdaptOptions& options);
 
-  /// Collective.
+  /// Run all rounds. Collective.
   void run();
-  /// Whether rounds went on to their end.
+  /// Tell whether all rounds were run.
   [[nodiscard]] bool is_complete() const noexcept { return !rounds_.must_stop(); }
-  /// Ranks that see tetrahedra that this one sees.
+  /// Return the ranks that see tetrahedra that this one sees.
   [[nodiscard]] std::span<const Rank> neighbours() { return rounds_.neighbours(); }
   [[nodiscard]] const OperatorCounts& collapses() const noexcept { return counts_[0]; }
   [[nodiscard]] const OperatorCounts& splits() const noexcept { return counts_[1]; }

@@ -12,7 +12,7 @@
 namespace barrio::adapt::detail {
 
 Shape shape_of(mpi::Context& context, const Tets& tets) {
-  constexpr double one = 1 << 20;        // qualities in fixed point, whose sum no order changes
+  constexpr double one = 1 << 20;        // of fixed point: the order of the sum does not matter
   std::array<std::int64_t, 5> totals{};  // tetrahedra, those unchanged, qualities, edges in range, short ones
   float least = 1.0F;
   for (const Tet& tet : tets.tets) {

@@ -4,7 +4,7 @@
 
 namespace barrio::adapt::detail {
 
-/// @throws Error{usage} for limits that are none: finest not below largest, growth not above 0
+/// Check limits. @throws Error{usage} unless min_size is at least 0 and below max_size, and growth above 0
 void check(const SizeLimits& limits);
 
 }  // namespace barrio::adapt::detail

@@ -31,10 +31,10 @@ detail::Point place(const mesh::Mesh& mesh, LocalId v) {
   return {x[0], x[1], x[2]};
 }
 
-/// Values at vertices, and the way to make all sharers and copies have the least of what sharers say.
-class Least {
+/// Values at vertices; all sharers and copies agree on the minimum over the sharers.
+class SharedMinimum {
  public:
-  explicit Least(const mesh::Mesh& mesh)
+  explicit SharedMinimum(const mesh::Mesh& mesh)
       : mesh_(mesh),
         data_{"", Dim::vertex, 1, std::vector<double>(mesh.n_local(Dim::vertex), HUGE_VAL)},
         field_(data_),
@@ -42,7 +42,7 @@ class Least {
 
   [[nodiscard]] std::span<double> values() const noexcept { return field_.values(); }
   void update_copies() { halo_.exchange(); }
-  /// Collective.
+  /// Give all sharers and copies the minimum over the sharers. Collective.
   void agree() { mesh::reduce_over_sharers(mesh_, field_, halo_, exchange::Reduction::min); }
 
  private:
@@ -52,7 +52,7 @@ class Least {
   exchange::HaloExchange<double> halo_;
 };
 
-/// Let sizes of vertices go down to what their neighbours allow, from the smallest on.
+/// Limit of growth: lowers the sizes of vertices to what their neighbours allow, from the smallest on.
 class Growth {
  public:
   Growth(const mesh::Mesh& mesh, std::span<double> sizes, double growth)
@@ -64,7 +64,7 @@ class Growth {
     while (!open_.empty()) {
       const auto [size, v] = open_.top();
       open_.pop();
-      if (size > sizes_[index(v)]) continue;  // it has gone down since
+      if (size > sizes_[index(v)]) continue;  // it was lowered since
       for (const LocalId c : cells_[v])
         for (const LocalId w : mesh_.cells().nodes_of(index(c))) lower(w, size + growth_ * distance(v, w));
     }
@@ -97,7 +97,8 @@ double volume_of(const mesh::Mesh& mesh, std::size_t cell) {
          6;
 }
 
-/// The length of edges that a cell has: of a tetrahedron those of a regular one of its volume, of others the longest.
+/// Return the present size of a cell: the edge of the regular tetrahedron of its volume, or its longest edge if it is
+/// of another type.
 double size_now(const mesh::Mesh& mesh, std::size_t cell) {
   const mesh::CellType type = mesh.cells().type(cell);
   if (type == mesh::CellType::tet) return std::cbrt(6 * std::sqrt(2.0) * volume_of(mesh, cell));
@@ -114,29 +115,29 @@ double size_now(const mesh::Mesh& mesh, std::size_t cell) {
 
 void detail::check(const SizeLimits& limits) {
   const std::string subject =
-      fmt::format("limits of sizes from {} to {}, growth {}", limits.finest, limits.largest, limits.growth);
-  if (!(limits.finest >= 0) || !(limits.largest > limits.finest))
-    refuse(ErrorCode::usage, subject, "have a finest size that is not below the largest, or below 0");
-  if (!(limits.growth > 0)) refuse(ErrorCode::usage, subject, "have a growth that is not above 0");
+      fmt::format("limits of sizes from {} to {}, growth {}", limits.min_size, limits.max_size, limits.growth);
+  if (!(limits.min_size >= 0) || !(limits.max_size > limits.min_size))
+    refuse(ErrorCode::usage, subject, "must have a min_size of at least 0 and below max_size");
+  if (!(limits.growth > 0)) refuse(ErrorCode::usage, subject, "must have a growth above 0");
 }
 
 std::vector<double> sizes_from_errors(const mesh::Mesh& mesh, std::span<const double> errors,
                                       const ErrorTarget& target) {
-  Least sizes(mesh);
+  SharedMinimum sizes(mesh);
   mpi::agree_after(mesh.context(), [&] {
     if (!(target.error > 0) || !(target.order > 0) || !(target.max_change >= 1))
       refuse(ErrorCode::usage,
              fmt::format("error {} of order {}, change by {} at most", target.error, target.order, target.max_change),
-             "is no target: errors and orders are above 0, changes at least 1");
+             "must have an error and an order above 0, and a change of at least 1");
     const std::size_t n = mesh.n_owned(mesh.cell_dim());
     if (errors.size() != n)
       refuse(ErrorCode::usage, fmt::format("{} errors", errors.size()),
-             fmt::format("are not one for each of {} cells", n));
+             fmt::format("must be one for each of {} cells", n));
     for (std::size_t c = 0; c < n; ++c) {
       const auto nodes = mesh.cells().nodes_of(c);
       if (!(errors[c] >= 0) || !std::isfinite(errors[c]))
         refuse(ErrorCode::bad_input, fmt::format("error {} of cell {}", errors[c], value(mesh.cells().id(c))),
-               "is below 0 or not finite");
+               "must be at least 0 and finite");
       const bool may_change = mesh.cells().type(c) == mesh::CellType::tet;
       const double factor = may_change ? std::pow(target.error / errors[c], 1 / target.order) : 1.0;
       const double size = size_now(mesh, c) * std::clamp(factor, 1 / target.max_change, target.max_change);
@@ -149,35 +150,35 @@ std::vector<double> sizes_from_errors(const mesh::Mesh& mesh, std::span<const do
 
 void limit_sizes(const mesh::Mesh& mesh, std::span<double> sizes, const SizeLimits& limits) {
   mpi::Context& context = mesh.context();
-  Least least(mesh);
+  SharedMinimum lowest(mesh);
   mpi::agree_after(context, [&] {
     detail::check(limits);
     if (sizes.size() != mesh.n_local(Dim::vertex))
       refuse(ErrorCode::usage, fmt::format("{} sizes", sizes.size()),
-             fmt::format("are not one for each of {} local vertices", mesh.n_local(Dim::vertex)));
-    std::ranges::transform(sizes, least.values().begin(),
-                           [&](double size) { return std::clamp(size, limits.finest, limits.largest); });
+             fmt::format("must be one for each of {} local vertices", mesh.n_local(Dim::vertex)));
+    std::ranges::transform(sizes, lowest.values().begin(),
+                           [&](double size) { return std::clamp(size, limits.min_size, limits.max_size); });
   });
-  least.update_copies();
+  lowest.update_copies();
   if (std::isfinite(limits.growth)) {
-    Growth growth(mesh, least.values(), limits.growth);
+    Growth growth(mesh, lowest.values(), limits.growth);
     for (std::size_t v = 0; v < sizes.size(); ++v) growth.add(v);
     std::vector<double> before;
     std::int64_t n_lowered = 1;
     while (n_lowered > 0) {
       growth.run();
-      before.assign(least.values().begin(), least.values().end());
-      least.agree();
+      before.assign(lowest.values().begin(), lowest.values().end());
+      lowest.agree();
       n_lowered = 0;
       for (std::size_t v = 0; v < sizes.size(); ++v) {
-        if (least.values()[v] >= before[v]) continue;
+        if (lowest.values()[v] >= before[v]) continue;
         growth.add(v);
         n_lowered += 1;
       }
       n_lowered = mpi::sum(context, n_lowered);
     }
   }
-  std::ranges::copy(least.values(), sizes.begin());
+  std::ranges::copy(lowest.values(), sizes.begin());
 }
 
 std::vector<double> real_values(const mesh::Mesh& mesh, const std::string& name, Dim dim) {
@@ -197,7 +198,7 @@ std::vector<double> real_values(const mesh::Mesh& mesh, const std::string& name,
             if constexpr (std::is_floating_point_v<T>)
               std::copy_n(from.begin(), n, values.begin());
             else
-              refuse(ErrorCode::usage, subject, "has integers, and reals are needed");
+              refuse(ErrorCode::usage, subject, "has integers, but must have reals");
           },
           field->values);
       return;
@@ -210,7 +211,7 @@ std::vector<double> real_values(const mesh::Mesh& mesh, const std::string& name,
              fmt::format("is neither a field nor a tag on the {} of the mesh.{}", where, did_you_mean(name, known)));
     if (tag->info.type != mesh::TagType::float64 || tag->info.n_components != 1 || tag->info.length_varies)
       refuse(ErrorCode::usage, subject,
-             fmt::format("is a tag of {} {}, and one real number is needed",
+             fmt::format("is a tag of {} {}, but must be of one real number",
                          tag->info.length_varies ? "any number of" : std::to_string(tag->info.n_components),
                          mesh::name(tag->info.type)));
     for (std::size_t i = 0; i < n; ++i) {

@@ -17,7 +17,7 @@
 namespace barrio::adapt {
 namespace {
 
-/// A number that is the whole text.
+/// Read a number that is the whole text.
 std::optional<double> number(const std::string& text) {
   char* end = nullptr;
   const double x = std::strtod(text.c_str(), &end);
@@ -35,7 +35,7 @@ std::vector<std::string> words_of(const std::string& text) {
   return words;
 }
 
-/// name=number pairs of a text.
+/// Parameters of a size: the name=number pairs of its text.
 class Parameters {
  public:
   Parameters(const std::string& text, std::span<const std::string> words, std::vector<std::string> known)
@@ -44,10 +44,10 @@ class Parameters {
       const std::size_t at = word.find('=');
       const std::string name = word.substr(0, at);
       if (std::ranges::find(known, name) == known.end())
-        refuse(ErrorCode::usage, subject(), fmt::format("has no '{}'.{}", name, did_you_mean(name, known)),
-               fmt::format("it has: {}", fmt::join(known, ", ")));
+        refuse(ErrorCode::usage, subject(), fmt::format("has no parameter '{}'.{}", name, did_you_mean(name, known)),
+               fmt::format("its parameters are {}", fmt::join(known, ", ")));
       const std::optional<double> value = at == std::string::npos ? std::nullopt : number(word.substr(at + 1));
-      if (!value) refuse(ErrorCode::usage, subject(), fmt::format("gives '{}' no number", name));
+      if (!value) refuse(ErrorCode::usage, subject(), fmt::format("must give a number for '{}'", name));
       if (!values_.emplace(name, *value).second)
         refuse(ErrorCode::usage, subject(), fmt::format("gives '{}' twice", name));
     }
@@ -56,20 +56,21 @@ class Parameters {
   [[nodiscard]] double get(const std::string& name, std::optional<double> by_default = {}) const {
     const auto at = values_.find(name);
     if (at != values_.end()) return at->second;
-    if (!by_default) refuse(ErrorCode::usage, subject(), fmt::format("does not give '{}'", name));
+    if (!by_default) refuse(ErrorCode::usage, subject(), fmt::format("must give '{}'", name));
     return *by_default;
   }
   [[nodiscard]] double above_zero(const std::string& name) const {
     const double x = get(name);
-    if (x <= 0) refuse(ErrorCode::usage, subject(), fmt::format("gives {} = {}, which is not above 0", name, x));
+    if (x <= 0) refuse(ErrorCode::usage, subject(), fmt::format("gives {} = {}, which must be above 0", name, x));
     return x;
   }
   [[nodiscard]] SizeAround around() const {
-    const SizeAround sizes{above_zero("finest"), get("width", 0.0), get("growth", SizeAround{}.growth),
-                           above_zero("largest")};
-    if (sizes.largest < sizes.finest)
-      refuse(ErrorCode::usage, subject(), fmt::format("has a largest size below the finest one, {}", sizes.finest));
-    if (sizes.width < 0 || sizes.growth < 0) refuse(ErrorCode::usage, subject(), "has a width or a growth below 0");
+    const SizeAround sizes{above_zero("min_size"), get("width", 0.0), get("growth", SizeAround{}.growth),
+                           above_zero("max_size")};
+    if (sizes.max_size < sizes.min_size)
+      refuse(ErrorCode::usage, subject(), fmt::format("must have a max_size of at least min_size, {}", sizes.min_size));
+    if (sizes.width < 0 || sizes.growth < 0)
+      refuse(ErrorCode::usage, subject(), "must have a width and a growth of at least 0");
     return sizes;
   }
 
@@ -82,7 +83,7 @@ class Parameters {
 }  // namespace
 
 double SizeAround::at(double distance) const noexcept {
-  return std::clamp(finest + growth * std::max(distance - width, 0.0), finest, largest);
+  return std::clamp(min_size + growth * std::max(distance - width, 0.0), min_size, max_size);
 }
 
 SizeFunction uniform_size(double size) {
@@ -114,30 +115,30 @@ SizeFunction parse_size(const std::string& text) {
   const std::vector<std::string> words = words_of(text);
   const std::string subject = fmt::format("size '{}'", text);
   if (const std::optional<double> size = number(text)) {
-    if (*size <= 0) refuse(ErrorCode::usage, subject, "is not above 0");
+    if (*size <= 0) refuse(ErrorCode::usage, subject, "must be above 0");
     return uniform_size(*size);
   }
   const std::span<const std::string> rest = std::span(words).subspan(1);
   if (words[0] == "plane") {
-    const Parameters given(text, rest, {"x", "y", "z", "finest", "width", "growth", "largest"});
+    const Parameters given(text, rest, {"x", "y", "z", "min_size", "width", "growth", "max_size"});
     std::optional<int> axis;
     for (int i = 0; i < 3; ++i) {
       if (!given.has(std::string(1, "xyz"[i]))) continue;
-      if (axis) refuse(ErrorCode::usage, subject, "gives more than one of x, y, z", "a plane is at one of them");
+      if (axis) refuse(ErrorCode::usage, subject, "gives more than one of x, y, z", "give one of them");
       axis = i;
     }
     if (!axis)
-      refuse(ErrorCode::usage, subject, "gives none of x, y, z", "for example plane,x=0.5,finest=0.01,largest=0.2");
+      refuse(ErrorCode::usage, subject, "must give one of x, y, z",
+             "for example plane,x=0.5,min_size=0.01,max_size=0.2");
     return size_around_plane(*axis, given.get(std::string(1, "xyz"[*axis])), given.around());
   }
   if (words[0] == "sphere") {
-    const Parameters given(text, rest, {"x", "y", "z", "radius", "finest", "width", "growth", "largest"});
+    const Parameters given(text, rest, {"x", "y", "z", "radius", "min_size", "width", "growth", "max_size"});
     const double radius = given.get("radius");
-    if (radius < 0) refuse(ErrorCode::usage, subject, "has a radius below 0");
+    if (radius < 0) refuse(ErrorCode::usage, subject, "must have a radius of at least 0");
     return size_around_sphere({given.get("x"), given.get("y"), given.get("z")}, radius, given.around());
   }
-  refuse(ErrorCode::usage, subject,
-         "is not known." + did_you_mean(words[0], std::vector<std::string>{"plane", "sphere"}),
+  refuse(ErrorCode::usage, subject, "is unknown." + did_you_mean(words[0], std::vector<std::string>{"plane", "sphere"}),
          "give a number, plane,... or sphere,...");
 }
 

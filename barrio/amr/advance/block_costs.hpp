@@ -8,7 +8,7 @@
 
 namespace barrio::amr::detail {
 
-/// What the blocks of this rank take to advance, over what blocks do in the mean; it goes with them when they move.
+/// Measured costs of this rank's blocks, over the mean of all blocks; they move with the blocks.
 template <std::size_t D>
 class BlockCosts {
  public:
@@ -19,11 +19,11 @@ class BlockCosts {
     one.seconds += seconds;
     one.n += 1;
   }
-  /// Weigh blocks by what was measured since the last time, half of it, and what was known before. Collective.
+  /// Update the weights: the mean of the old ones and those measured since the last update. Collective.
   void weigh(mpi::Context& context);
-  /// For Hierarchy::change.
+  /// Return the weights for Hierarchy::change.
   [[nodiscard]] std::span<const std::vector<std::int32_t>> weights() const& noexcept { return weights_; }
-  /// Take over the blocks that there are after a change.
+  /// Follow a change of the hierarchy.
   void follow(const Hierarchy<D>& hierarchy, const BlockMotion& motion);
 
  private:

@@ -14,42 +14,43 @@ struct Simulation<D>::Body {
   using Box = geometry::IndexBox<D>;
   using Index = typename Box::Index;
 
-  /// @param saved  or null: refine the initial values
+  /// Construct from a saved state, or if that is null from initial values, refined.
   Body(mpi::Context& given_context, std::shared_ptr<const System<D>> given_system, SimulationOptions<D> given_options,
        const SavedState<D>* saved);
 
   void step(double end_time);
-  /// A step of a level and of those that are finer. @param part, part_end  of the coarser level's step, at both ends
+  /// Advance a level and all finer ones by one step. @param part, part_end  part of the coarser level's step that has
+  /// passed at the start and at the end
   void step_level(int level, double from_time, double dt, double part, double part_end);
-  /// A stage of all blocks of a level, from one set of values to another.
+  /// Run a stage on all blocks of a level. @param part  of the coarser level's step, for the time of the stage
   void run_stage(int level, std::span<double* const> from, std::span<double* const> out, double time, double dt,
                  double part, double old_weight);
   void advance_block(int level, std::size_t block, std::span<double* const> from, std::span<double* const> out,
                      double time, double dt, double part, double old_weight);
-  /// Add what changes besides to what a stage has given.
+  /// Add the source terms to the result of a stage.
   void add_source(int level, double time, const Stage<D>& stage);
   [[nodiscard]] bool has_blocks(int level) const {
     return level < hierarchy.n_levels() && hierarchy.n_global(level) > 0;
   }
   [[nodiscard]] double find_time_step();
-  /// @throws Error naming the first cell of a block whose state cannot be
+  /// Refuse the unphysical state of a block. @throws Error naming its first cell with one
   [[noreturn]] void refuse_state(int level, std::size_t block) const;
 
-  /// Refine as the initial values want it.
+  /// Set initial values, and refine where their tags ask for it.
   void refine_initially();
-  void go_on_from(const SavedState<D>& saved);
+  void restore(const SavedState<D>& saved);
   void take_blocks(int first);
-  /// Choose the levels above `base` anew. @param part  of the coarser level's step at which `base` stands
+  /// Choose the levels above `base` anew. @param part  of the coarser level's step that has passed at at_time
   void regrid(int base, double at_time, double part);
   [[nodiscard]] std::vector<BlockId<D>> find_wanted(int base, double at_time, double part);
   void tag_block(int level, std::size_t block, const CellView<D>& tile, double at_time,
                  std::vector<BlockId<D>>& wanted);
-  /// Follow a change: plans of the levels from `first` on.
+  /// Follow a change of the hierarchy, with plans of the levels from `first` on.
   void follow(const BlockMotion& motion, int first);
   void fill_created(const BlockMotion& motion, int level, double at_time);
   void set_initial(int level, std::size_t block);
   void restrict_all();
-  /// @throws AgreedError{failed} if the levels have more cells, or a rank more values, than they may
+  /// Check limits. @throws AgreedError{failed} for more than max_cells, or more than max_bytes on a rank
   void check_size() const;
 
   mpi::Context& context;
@@ -58,17 +59,17 @@ struct Simulation<D>::Body {
   int n_variables;
   Hierarchy<D> hierarchy;
   GridFunction<double, D> state;
-  detail::BlockPool middle_pool;             // between the two stages of the level that is advanced
+  detail::BlockPool intermediate_pool;       // of the values between the two stages of the level that is advanced
   std::vector<std::vector<double*>> blocks;  // of `state`, by level
-  std::vector<double*> middle;               // as many as the level with most blocks has
+  std::vector<double*> intermediate;         // as many blocks as the largest level has
   std::vector<detail::LevelPlans<D>> plans;
   detail::BlockCosts<D> costs;
   std::unique_ptr<Worker<D>> worker;
   detail::Tiles<D> tiles;
   detail::FluxPlanes<D> planes;
   std::vector<std::uint8_t> tags;
-  std::vector<double> change;         // of the source, of a block
-  std::vector<std::int32_t> waiting;  // blocks, for coarser cells from other ranks
+  std::vector<double> change;         // source terms of a block
+  std::vector<std::int32_t> waiting;  // blocks that wait for coarser cells from other ranks
   double time = 0.0;
   std::int64_t n_steps = 0;
   std::int64_t n_updates = 0;

@@ -7,9 +7,9 @@ namespace barrio::amr::detail {
 namespace {
 
 template <std::size_t D>
-void fill_end(const System<D>& system, const SimulationOptions<D>& options, const BlockSpace<D>& space, int level,
-              double time, int n_variables, const CellView<D>& view, const geometry::IndexBox<D>& across,
-              std::size_t axis, bool is_high) {
+void fill_face(const System<D>& system, const SimulationOptions<D>& options, const BlockSpace<D>& space, int level,
+               double time, int n_variables, const CellView<D>& view, const geometry::IndexBox<D>& across,
+               std::size_t axis, bool is_high) {
   using Index = typename geometry::IndexBox<D>::Index;
   const geometry::IndexBox<D> domain = space.domain(level);
   geometry::IndexBox<D> beyond = across;
@@ -46,7 +46,7 @@ void fill_boundary(const System<D>& system, const SimulationOptions<D>& options,
   for (std::size_t axis = 0; axis < D; ++axis)
     if (!options.grid.is_periodic[axis])
       for (const bool is_high : {false, true})
-        fill_end(system, options, space, level, time, n_variables, view, across, axis, is_high);
+        fill_face(system, options, space, level, time, n_variables, view, across, axis, is_high);
 }
 
 template void fill_boundary<2>(const System<2>&, const SimulationOptions<2>&, const BlockSpace<2>&, int, double, int,

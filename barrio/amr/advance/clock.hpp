@@ -4,7 +4,7 @@
 
 namespace barrio::amr::detail {
 
-/// Adds the time from here to the end of its scope. 25 ns each.
+/// Clock that adds the time from here to the end of its scope. Costs 25 ns.
 class Clock {
  public:
   explicit Clock(double& seconds) : seconds_(seconds) {}

@@ -22,7 +22,7 @@ CoarsePatches<D>::CoarsePatches(const Hierarchy<D>& hierarchy, int coarse_level,
     patch.first = section_size_;
     section_size_ += patch.cells.size() * n_variables;
   }
-  values_.resize(static_cast<std::size_t>(section_size_) * n_sections);
+  values_.resize(section_size_ * n_sections);
   find_pieces();
   ask(options);
 }
@@ -30,7 +30,7 @@ CoarsePatches<D>::CoarsePatches(const Hierarchy<D>& hierarchy, int coarse_level,
 template <std::size_t D>
 void CoarsePatches<D>::find_pieces() {
   const BlockSpace<D>& space = hierarchy_->space();
-  for (std::size_t p = 0; p < patches_.size(); ++p) {
+  for (std::int32_t p = 0; p < std::ssize(patches_); ++p) {
     const Box blocks = space.blocks_of(patches_[p].cells);
     for (std::int64_t i = 0; i < blocks.size(); ++i) {
       const Index there = blocks.at(i);
@@ -39,8 +39,8 @@ void CoarsePatches<D>::find_pieces() {
       const auto found = hierarchy_->find(coarse_level_, at);
       if (!found)
         refuse(ErrorCode::internal, fmt::format("level {}", coarse_level_),
-               "has not what a finer block needs around it", "this is a bug in barrio, please report it");
-      Piece piece{.patch = static_cast<std::int32_t>(p),
+               "lacks a block that a finer one needs around it", "this is a bug in barrio, please report it");
+      Piece piece{.patch = p,
                   .block = found->number,
                   .from = found->rank,
                   .cells = space.cells(there).intersected(patches_[p].cells),
@@ -61,7 +61,7 @@ void CoarsePatches<D>::ask(const exchange::RepeatedExchangeOptions& options) {
   const BlockSpace<D>& space = hierarchy_->space();
   mpi::Context& context = hierarchy_->context();
   exchange::Parcels<Request> requests;
-  std::vector<std::size_t> numbers;  // of each message that comes
+  std::vector<std::size_t> numbers;  // of each message received
   for (std::size_t i = n_here_; i < pieces_.size(); ++i) {
     const Piece& piece = pieces_[i];
     if (requests.peers.empty() || requests.peers.back() != piece.from) {
@@ -72,7 +72,7 @@ void CoarsePatches<D>::ask(const exchange::RepeatedExchangeOptions& options) {
     const Box cells = piece.cells.shifted(piece.shift);
     requests.items.push_back({.at = space.blocks_of(cells).low, .cells = cells});
     requests.offsets.back() = requests.items.size();
-    numbers.back() += static_cast<std::size_t>(cells.size()) * n_variables_ * n_sections_;
+    numbers.back() += cells.size() * n_variables_ * n_sections_;
   }
   first_piece_.push_back(pieces_.size());
   const exchange::Parcels<Request> heard = exchange::route(context, requests);
@@ -85,10 +85,10 @@ void CoarsePatches<D>::ask(const exchange::RepeatedExchangeOptions& options) {
       const auto found = hierarchy_->find(coarse_level_, one.at);
       if (!found || found->number < 0)
         refuse(ErrorCode::internal, fmt::format("level {}", coarse_level_),
-               fmt::format("has no block that rank {} needs", heard.peers[p]),
+               fmt::format("lacks a block that rank {} needs", heard.peers[p]),
                "this is a bug in barrio, please report it");
       asked_.push_back({.block = found->number, .cells = one.cells});
-      n += static_cast<std::size_t>(one.cells.size()) * n_variables_;
+      n += one.cells.size() * n_variables_;
     }
     asked_numbers_.push_back(n);
     outgoing.push_back({.to = heard.peers[p], .n_bytes = n * n_sections_ * sizeof(double)});

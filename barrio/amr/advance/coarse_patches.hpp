@@ -11,8 +11,8 @@
 
 namespace barrio::amr::detail {
 
-/// Copies of cells of a level around and under blocks of the next finer one, from which their values are interpolated;
-/// one or several sections of the same cells, as of two times. One message a peer brings all sections.
+/// Patches of a coarser level: copies of its cells around or under blocks of the next finer level, for interpolation.
+/// Several sections hold the same cells, for instance at two times. One message from each peer brings all sections.
 template <std::size_t D>
 class CoarsePatches {
  public:
@@ -20,11 +20,11 @@ class CoarsePatches {
   using Index = typename Box::Index;
   struct Patch {
     std::int32_t block;        ///< of the finer level
-    Box cells;                 ///< of the coarser one; some may lie beyond an end of the domain: these are not brought
-    std::ptrdiff_t first = 0;  ///< its place in a section
+    Box cells;                 ///< of the coarser level; those beyond the domain are not filled
+    std::ptrdiff_t first = 0;  ///< place in a section
   };
 
-  /// Collective. @param patches  cells of each: within the blocks around the one in which the finer block lies
+  /// Construct. Collective. @param patches  cells of each must lie in blocks around the one that holds the finer block
   CoarsePatches(const Hierarchy<D>& hierarchy, int coarse_level, std::vector<Patch> patches, int n_variables,
                 int n_sections, const exchange::RepeatedExchangeOptions& options);
 
@@ -33,13 +33,13 @@ class CoarsePatches {
     return view_of<D>(values_.data() + section * section_size_ + patch.first, patch.cells);
   }
 
-  /// Fill a section: copies those of this rank, and packs what others need. @param blocks  of the coarser level
+  /// Fill a section: copy cells of this rank, and pack cells for others. @param blocks  of the coarser level
   void take(int section, std::span<double* const> blocks);
-  /// Bring the sections from other ranks. Between begin() and finish() patches that come from others are not to be
-  /// looked at; the others are whole.
+  /// Begin to exchange all sections. Until finish(), patches for which comes_from_others() holds must not be read; the
+  /// others are complete.
   void begin();
   void progress() { exchange_->progress(); }
-  /// Nothing if nothing was begun.
+  /// Complete an exchange, if one was begun.
   void finish();
   void exchange() {
     begin();
@@ -51,15 +51,15 @@ class CoarsePatches {
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 
  private:
-  /// A part of a patch that lies in one block of the coarser level.
+  /// Part of a patch that lies in one block of the coarser level.
   struct Piece {
     std::int32_t patch;
     std::int32_t block;  // of this rank; or -1
     Rank from;
     Box cells;
-    Index shift;  // to the block's cells
+    Index shift;  // add it to get the block's cells, across periodic faces
   };
-  /// What another rank asked for.
+  /// Cells that another rank asked for.
   struct Asked {
     std::int32_t block;
     Box cells;
@@ -78,14 +78,14 @@ class CoarsePatches {
   std::vector<Patch> patches_;
   std::ptrdiff_t section_size_ = 0;
   std::vector<double> values_;
-  std::vector<Piece> pieces_;  // those of this rank first, the others by rank
+  std::vector<Piece> pieces_;  // from this rank first, then by rank
   std::size_t n_here_ = 0;
-  std::vector<std::uint8_t> comes_from_others_;  // by patch: all of it or a part
+  std::vector<std::uint8_t> comes_from_others_;  // by patch: any part of it
   bool is_open_ = false;
-  std::vector<std::size_t> first_piece_;  // of each message that comes
+  std::vector<std::size_t> first_piece_;  // of each message received
   std::vector<Asked> asked_;
-  std::vector<std::size_t> first_asked_;    // of each message that goes
-  std::vector<std::size_t> asked_numbers_;  // of a section of each
+  std::vector<std::size_t> first_asked_;    // of each message sent
+  std::vector<std::size_t> asked_numbers_;  // of a section of each message sent
   std::vector<double> received_;
   std::vector<std::size_t> first_received_;
   std::optional<exchange::RepeatedExchange> exchange_;

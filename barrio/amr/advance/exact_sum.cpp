@@ -19,7 +19,7 @@ void ExactSum::add(double x) noexcept {
     digits_[n_digits] += 1;
     return;
   }
-  // Subnormal numbers have the exponent of the smallest normal ones and no leading one.
+  // Subnormal numbers have the exponent of the smallest normal ones, and no leading bit.
   const std::uint64_t mantissa = (bits & mantissa_mask) | (exponent == 0 ? 0 : std::uint64_t{1} << mantissa_bits);
   const std::uint64_t place = exponent == 0 ? 0 : exponent - 1;
   const unsigned __int128 wide = static_cast<unsigned __int128>(mantissa) << (place % digit_bits);
@@ -33,9 +33,9 @@ void ExactSum::add(double x) noexcept {
   }
 }
 
-/// Leave 32 bits in each digit but the last, which has the sign.
+/// Propagate carries: leave 32 bits in each digit except the last, which has the sign.
 void ExactSum::carry(Digits& digits) noexcept {
-  for (std::size_t d = 0; d + 1 < n_digits; ++d) {
+  for (int d = 0; d + 1 < n_digits; ++d) {
     digits[d + 1] += digits[d] >> digit_bits;
     digits[d] &= 0xffffffff;
   }
@@ -46,22 +46,22 @@ double ExactSum::rounded(Digits digits) noexcept {
   carry(digits);
   const bool is_negative = digits[n_digits - 1] < 0;
   if (is_negative) {
-    for (std::size_t d = 0; d < n_digits; ++d) digits[d] = -digits[d];
+    for (int d = 0; d < n_digits; ++d) digits[d] = -digits[d];
     carry(digits);
   }
-  std::size_t top = n_digits;
+  int top = n_digits;
   while (top > 0 && digits[top - 1] == 0) --top;
   if (top == 0) return 0.0;
-  // The leading bits, of which a conversion keeps 53; what lies below them only says whether a half is more than that.
+  // Collect 64 leading bits, of which the conversion keeps 53. Bits below them only break ties of the rounding.
   std::uint64_t leading = 0;
   bool has_rest = false;
-  int place = static_cast<int>(top) * digit_bits;
-  for (std::size_t d = top; d-- > 0;) {
-    const auto digit = static_cast<std::uint64_t>(digits[d]);
+  int place = top * digit_bits;
+  for (int d = top; d-- > 0;) {
+    const std::uint64_t digit = digits[d];
     if (const int room = std::countl_zero(leading); room >= digit_bits) {
       leading = (leading << digit_bits) | digit;
       place -= digit_bits;
-    } else if (room > 0 && !has_rest && place == static_cast<int>(d + 1) * digit_bits) {
+    } else if (room > 0 && !has_rest && place == (d + 1) * digit_bits) {
       leading = (leading << room) | (digit >> (digit_bits - room));
       has_rest = (digit << room & 0xffffffff) != 0;
       place -= room;

@@ -9,18 +9,18 @@
 
 namespace barrio::amr::detail {
 
-/// A sum of doubles of any size without rounding: a whole number in digits of 32 bits, each with room for carries, so
-/// that it does not matter who adds what, and in which order (Kulisch's long accumulator).
+/// Exact sum of doubles of any size (Kulisch's long accumulator): an integer in digits of 32 bits, each with room for
+/// carries. Neither the order of additions nor their distribution over ranks matters.
 class ExactSum {
  public:
   void add(double x) noexcept;
-  /// The sums over all ranks, each rounded once; NaN where something was not finite. Collective.
+  /// Return the sums over all ranks, each rounded once; NaN if a term was not finite. Collective.
   [[nodiscard]] static std::vector<double> over_all(mpi::Context& context, std::span<ExactSum> sums);
 
  private:
   static constexpr int digit_bits = 32;
-  /// From 2^-1074 on to above the largest double times as many as there may be; the last one counts what is not finite.
-  static constexpr std::size_t n_digits = 70;
+  /// Digits from 2^-1074 to above the largest possible sum; one more counts terms that are not finite.
+  static constexpr int n_digits = 70;
   using Digits = std::array<std::int64_t, n_digits + 1>;
   static void carry(Digits& digits) noexcept;
   [[nodiscard]] static double rounded(Digits digits) noexcept;

@@ -24,12 +24,11 @@ void GhostPlan<D>::find_sources(bool has_corners, std::vector<Sent>& sent, std::
   sources_.resize(blocks.size());
   has_coarse_.assign(blocks.size(), false);
   n_messages_.assign(blocks.size(), 0);
-  for (std::size_t b = 0; b < blocks.size(); ++b) {
-    const auto number = static_cast<std::int32_t>(b);
+  for (std::int32_t b = 0; b < std::ssize(blocks); ++b) {
     for (int direction = 0; direction < n_directions<D>; ++direction) {
       Source& source = sources_[b][direction];
       if (direction == own_direction<D>) {
-        source = {.from = From::block, .block = number, .offset = 0, .shift = {}};
+        source = {.from = From::block, .block = b, .offset = 0, .shift = {}};
         continue;
       }
       if (!has_corners && !is_face<D>(direction)) {
@@ -50,11 +49,9 @@ void GhostPlan<D>::find_sources(bool has_corners, std::vector<Sent>& sent, std::
         for (std::size_t k = 0; k < D; ++k) source.shift[k] = (near[k] - there[k]) * space.block_cells();
       } else {
         source.from = From::message;
-        needed.push_back({.key = blocks[b].key, .direction = direction, .block = number, .from = found->rank});
-        sent.push_back({.key = space.place(level_, near).key,
-                        .direction = opposite<D>(direction),
-                        .block = number,
-                        .to = found->rank});
+        needed.push_back({.key = blocks[b].key, .direction = direction, .block = b, .from = found->rank});
+        sent.push_back(
+            {.key = space.place(level_, near).key, .direction = opposite<D>(direction), .block = b, .to = found->rank});
       }
     }
   }
@@ -65,7 +62,7 @@ std::ptrdiff_t GhostPlan<D>::numbers_of(int direction) const noexcept {
   return cells_beyond<D>(hierarchy_->space().cells({}), direction, n_ghosts_).size() * n_variables_;
 }
 
-/// Both sides list what a message has by the block that needs it, and the direction in which that has it.
+/// Lay out messages. Both sides order the contents by the block that needs them and its direction, without asking.
 template <std::size_t D>
 void GhostPlan<D>::make_messages(std::vector<Sent> sent, std::vector<Needed> needed,
                                  const exchange::RepeatedExchangeOptions& options) {
@@ -78,8 +75,7 @@ void GhostPlan<D>::make_messages(std::vector<Sent> sent, std::vector<Needed> nee
       outgoing.push_back({.to = sent_[i].to, .n_bytes = 0});
       first_sent_.push_back(i);
     }
-    const auto numbers = static_cast<std::size_t>(numbers_of(sent_[i].direction));
-    outgoing.back().n_bytes += numbers * sizeof(double);
+    outgoing.back().n_bytes += numbers_of(sent_[i].direction) * sizeof(double);
   }
   first_sent_.push_back(sent_.size());
 
@@ -94,20 +90,20 @@ void GhostPlan<D>::make_messages(std::vector<Sent> sent, std::vector<Needed> nee
     }
     sources_[one.block][one.direction].offset = offset;
     offset += numbers_of(one.direction);
-    first.back() = static_cast<std::size_t>(offset);
+    first.back() = offset;
     if (wait_.back().empty() || wait_.back().back() != one.block) {
       wait_.back().push_back(one.block);
       n_messages_[one.block] += 1;
     }
   }
-  received_.resize(static_cast<std::size_t>(offset));
+  received_.resize(offset);
   std::vector<exchange::Incoming> incoming;
   const std::span<double> all(received_);
   for (std::size_t p = 0; p < from.size(); ++p)
     incoming.push_back(
         {.from = from[p], .bytes = std::as_writable_bytes(all.subspan(first[p], first[p + 1] - first[p]))});
-  for (std::size_t b = 0; b < n_messages_.size(); ++b)
-    if (n_messages_[b] == 0) interior_.push_back(static_cast<std::int32_t>(b));
+  for (std::int32_t b = 0; b < std::ssize(n_messages_); ++b)
+    if (n_messages_[b] == 0) interior_.push_back(b);
   mpi::Context& context = hierarchy_->context();
   exchange_.emplace(context, outgoing, incoming, context.take_tags(1).first, options);
 }
@@ -121,12 +117,12 @@ void GhostPlan<D>::begin(std::span<double* const> blocks) {
   exchange_->begin([&](std::size_t i) {
     auto* to = reinterpret_cast<double*>(exchange_->outgoing(i).data());
     for (std::size_t s = first_sent_[i]; s < first_sent_[i + 1]; ++s) {
-      // The ghosts of the other block, as cells of this one.
+      // Ghosts of the receiving block, as cells of this one.
       const int direction = sent_[s].direction;
       const std::array<int, D> along = direction_of<D>(direction);
       Box ghosts = cells_beyond<D>(block, direction, n_ghosts_);
       Index shift{};
-      for (std::size_t k = 0; k < D; ++k) shift[k] = -along[k] * static_cast<std::int64_t>(space.block_cells());
+      for (std::size_t k = 0; k < D; ++k) shift[k] = -along[k] * space.block_cells();
       copy_cells<D>(view_of<D>(blocks[sent_[s].block], block), view_of<D>(to, ghosts), ghosts, shift, n_variables_);
       to += ghosts.size() * n_variables_;
     }
@@ -159,7 +155,7 @@ void GhostPlan<D>::fill(std::size_t block, int direction, const Box& ghosts, std
     const Box cells = hierarchy_->space().cells(hierarchy_->blocks(level_)[source.block].at);
     copy_cells<D>(view_of<D>(blocks[source.block], cells), tile, ghosts, source.shift, n_variables_);
   } else if (source.from == From::message) {
-    // Only read, though a view could write.
+    // Only read, although a view can write.
     auto* const from = const_cast<double*>(received_.data() + source.offset);
     copy_cells<D>(view_of<D>(from, ghosts), tile, ghosts, {}, n_variables_);
   }

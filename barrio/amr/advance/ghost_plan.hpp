@@ -13,47 +13,47 @@
 
 namespace barrio::amr::detail {
 
-/// Where the ghosts of a level's blocks come from, and the messages that bring those of other ranks: one a peer and
-/// round, all variables of all its blocks.
+/// Plan of the ghosts of a level's blocks: the source of each, and the exchange with other ranks. Each round has one
+/// message a peer, with all variables of all blocks.
 template <std::size_t D>
 class GhostPlan {
  public:
   using Box = geometry::IndexBox<D>;
   using Index = typename Box::Index;
   enum class From : std::uint8_t {
-    block,    ///< another one of this rank
-    message,  ///< one of another rank
-    coarse,   ///< there is none: the coarser level
-    outside,  ///< beyond an end of the domain
-    unused,   ///< the system does not look at them
+    block,    ///< a block of this rank
+    message,  ///< a block of another rank
+    coarse,   ///< no block is there: interpolation from the coarser level
+    outside,  ///< beyond the domain: boundary condition
+    unused,   ///< the system does not read them
   };
   struct Source {
     From from = From::outside;
     std::int32_t block = -1;
-    std::ptrdiff_t offset = 0;  ///< in the received numbers
-    Index shift{};              ///< of a block: what to add to a cell to find it there
+    std::ptrdiff_t offset = 0;  ///< of a message: in the received numbers
+    Index shift{};              ///< of a block: add it to a ghost's index to find the cell there
   };
 
-  /// Local but for its tag.
+  /// Construct. Local, except that all ranks must take the tag in the same order.
   GhostPlan(const Hierarchy<D>& hierarchy, int level, int n_ghosts, bool has_corners, int n_variables,
             const exchange::RepeatedExchangeOptions& options);
 
   [[nodiscard]] const Source& source(std::size_t block, int direction) const noexcept {
     return sources_[block][direction];
   }
-  /// Whether a direction of a block is filled from the coarser level.
+  /// Tell whether ghosts of a block in any direction come from the coarser level.
   [[nodiscard]] bool has_coarse(std::size_t block) const noexcept { return has_coarse_[block]; }
-  /// Blocks whose ghosts need no message.
+  /// Return the blocks whose ghosts need no message.
   [[nodiscard]] std::span<const std::int32_t> interior() const noexcept { return interior_; }
 
-  /// Send what others need. @param blocks  values of each
+  /// Begin a round: send the ghosts that others need. @param blocks  values of each
   void begin(std::span<double* const> blocks);
   void progress() { exchange_->progress(); }
-  /// A block whose messages have all come, in this round; wait for it. @return nothing if all were handed out
+  /// Wait for a block whose messages have all arrived in this round. @return nothing if all were handed out
   [[nodiscard]] std::optional<std::int32_t> wait_for_ready();
   void end();
 
-  /// Put the ghosts of a direction that come from a block or a message into a tile. @param ghosts  their cells
+  /// Copy the ghosts of a direction from a block or a message into a tile. @param ghosts  their cells
   void fill(std::size_t block, int direction, const Box& ghosts, std::span<double* const> blocks,
             const CellView<D>& tile) const;
 
@@ -61,7 +61,7 @@ class GhostPlan {
 
  private:
   struct Sent {
-    std::uint64_t key;  // of the block that needs it
+    std::uint64_t key;  // of the block that needs the ghosts
     std::int32_t direction;
     std::int32_t block;
     Rank to;
@@ -86,9 +86,9 @@ class GhostPlan {
   std::vector<std::int32_t> interior_;
   std::vector<Sent> sent_;                       // by peer, in the order of the message
   std::vector<std::size_t> first_sent_;          // of each peer
-  std::vector<std::vector<std::int32_t>> wait_;  // for each message, blocks that need it
-  std::vector<std::int32_t> n_messages_;         // that each block needs
-  std::vector<std::int32_t> n_open_;             // of these, in this round
+  std::vector<std::vector<std::int32_t>> wait_;  // for each message, the blocks that need it
+  std::vector<std::int32_t> n_messages_;         // number that each block needs
+  std::vector<std::int32_t> n_open_;             // number still missing in this round
   std::vector<std::int32_t> ready_;
   std::vector<double> received_;
   std::optional<exchange::RepeatedExchange> exchange_;

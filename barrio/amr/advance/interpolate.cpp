@@ -7,19 +7,19 @@
 namespace barrio::amr::detail {
 namespace {
 
-/// Van Leer's mean of two differences.
+/// Return van Leer's mean of two differences.
 double limited(double below, double above) {
   const double product = below * above;
   return product > 0.0 ? 2.0 * product / (below + above) : 0.0;
 }
 
-/// Where the centre of a finer cell lies in the coarser one, from its middle, in sizes of the coarser one.
+/// Return the distance of a finer cell centre from the coarser cell centre, in sizes of the coarser cell.
 double offset(std::int64_t fine, std::int64_t coarse, int ratio) {
-  return (static_cast<double>(fine - coarse * ratio) + 0.5) / static_cast<double>(ratio) - 0.5;
+  return (static_cast<double>(fine - coarse * ratio) + 0.5) / ratio - 0.5;
 }
 
-/// Give finer cells the state of the coarser one where one of them would have a state that cannot be. All of those on a
-/// coarser cell count, whichever are asked for.
+/// Give finer cells the state of the coarser cell if any of them would have an unphysical state. All finer cells on the
+/// coarser cell count, whether or not they lie in the region: the result must not depend on blocks.
 template <std::size_t D>
 void flatten_where_faulty(const System<D>& system, const CellView<D>& coarse, const CellView<D>& fine,
                           const geometry::IndexBox<D>& region, int ratio, int n_variables) {

@@ -6,14 +6,14 @@
 
 namespace barrio::amr::detail {
 
-/// Interpolate cells of a level from the coarser one: limited linear, the mean over a coarser cell is its value. Where
-/// a system checks that, not so steep that a state cannot be.
-/// @param fine  has the cells of `region` @param coarse  has those under it and one more around
+/// Interpolate cells of a level from the coarser one: limited linear, with the coarser cell's value as mean over it. If
+/// the system checks interpolation, coarser cells with an unphysical finer state are interpolated as constant.
+/// @param fine  has the cells of `region` @param coarse  has the cells under it, and one layer more
 template <std::size_t D>
 void interpolate(const System<D>& system, const CellView<D>& coarse, const CellView<D>& fine,
                  const geometry::IndexBox<D>& region, int ratio, int n_variables);
 
-/// Values between two times. @param part  of the way from `from` to `to`
+/// Interpolate values between two times. @param part  of the way from `from` to `to`
 template <std::size_t D>
 void between(const CellView<D>& from, const CellView<D>& to, double part, double* out, std::ptrdiff_t n);
 

@@ -11,7 +11,7 @@
 namespace barrio::amr::detail {
 namespace {
 
-// Vectors read beyond the last row of a variable.
+// SIMD vectors read beyond the last row of a variable.
 constexpr std::ptrdiff_t padding = 8;
 
 template <std::size_t D>
@@ -22,8 +22,7 @@ exchange::RepeatedExchangeOptions exchange_options(exchange::Strategy strategy, 
   return options;
 }
 
-/// Cells of the coarser level from which the ghosts of a block are interpolated, in the directions in which it has no
-/// neighbour.
+/// Return the coarser cells from which a block's ghosts are interpolated, in the directions without a neighbour.
 template <std::size_t D>
 geometry::IndexBox<D> cells_needed(const BlockSpace<D>& space, const geometry::IndexBox<D>& block,
                                    const GhostPlan<D>& ghosts, std::size_t number, int n_ghosts) {
@@ -56,12 +55,11 @@ void make_plans(const Hierarchy<D>& hierarchy, int level, const System<D>& syste
   std::vector<typename CoarsePatches<D>::Patch> patches;
   const auto blocks = hierarchy.blocks(level);
   plans.patch_of_block.assign(blocks.size(), -1);
-  for (std::size_t b = 0; b < blocks.size(); ++b) {
+  for (std::int32_t b = 0; b < std::ssize(blocks); ++b) {
     if (!plans.ghosts->has_coarse(b)) continue;
     plans.patch_of_block[b] = static_cast<std::int32_t>(patches.size());
     const auto cells = hierarchy.space().cells(blocks[b].at);
-    patches.push_back({.block = static_cast<std::int32_t>(b),
-                       .cells = cells_needed(hierarchy.space(), cells, *plans.ghosts, b, n_ghosts)});
+    patches.push_back({.block = b, .cells = cells_needed(hierarchy.space(), cells, *plans.ghosts, b, n_ghosts)});
   }
   plans.patches = std::make_unique<CoarsePatches<D>>(hierarchy, level - 1, std::move(patches), n_variables, 2,
                                                      exchange_options<D>(strategy, "coarse", level));
@@ -77,21 +75,20 @@ Tiles<D>::Tiles(const System<D>& system, const SimulationOptions<D>& options, co
       space_(&space),
       n_variables_(n_variables),
       n_ghosts_(system.n_ghosts()),
-      values_(static_cast<std::size_t>(space.cells({}).grown(n_ghosts_).size() + padding) * n_variables + padding,
-              1.0) {}
+      values_((space.cells({}).grown(n_ghosts_).size() + padding) * n_variables + padding, 1.0) {}
 
 template <std::size_t D>
 CellView<D> Tiles<D>::fill(const Hierarchy<D>& hierarchy, int level, std::size_t block, LevelPlans<D>& plans,
-                           std::span<double* const> blocks, double time, double part, Fill what) {
+                           std::span<double* const> blocks, double time, double part, Fill mode) {
   const auto cells = space_->cells(hierarchy.blocks(level)[block].at);
   const CellView<D> tile = view_of<D>(values_.data(), cells.grown(n_ghosts_), padding);
-  // What stands beyond an end of the domain is made from the block's own cells.
-  const bool has_end = !space_->domain(level).contains(tile.cells);
+  // Boundary conditions read the block's own cells.
+  const bool is_at_boundary = !space_->domain(level).contains(tile.cells);
   for (int direction = 0; direction < n_directions<D>; ++direction)
-    if (what == Fill::all || has_end || direction != own_direction<D>)
+    if (mode == Fill::all || is_at_boundary || direction != own_direction<D>)
       plans.ghosts->fill(block, direction, cells_beyond<D>(cells, direction, n_ghosts_), blocks, tile);
   if (plans.ghosts->has_coarse(block)) fill_from_coarse(hierarchy, level, block, plans, tile, time, part);
-  if (has_end)
+  if (is_at_boundary)
     fill_boundary(*system_, *options_, *space_, level, time, n_variables_, tile,
                   system_->uses_corners() ? tile.cells : cells);
   return tile;
@@ -103,7 +100,7 @@ void Tiles<D>::fill_from_coarse(const Hierarchy<D>& hierarchy, int level, std::s
   const auto& patch = plans.patches->patches()[plans.patch_of_block[block]];
   CellView<D> coarse = plans.patches->view(patch, part < 1.0 ? 0 : 1);
   if (part > 0.0 && part < 1.0) {
-    patch_.resize(static_cast<std::size_t>(patch.cells.size()) * n_variables_);
+    patch_.resize(patch.cells.size() * n_variables_);
     between(coarse, plans.patches->view(patch, 1), part, patch_.data(), std::ssize(patch_));
     coarse.first = patch_.data();
   }

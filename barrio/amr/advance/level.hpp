@@ -12,26 +12,26 @@
 
 namespace barrio::amr::detail {
 
-/// A level at a time: what its blocks need from each other and from the coarser level.
+/// Plans of a level: exchanges between its blocks and with the coarser level.
 template <std::size_t D>
 struct LevelPlans {
   std::unique_ptr<GhostPlan<D>> ghosts;
-  std::unique_ptr<CoarsePatches<D>> patches;  // around its blocks; sections: the begin and the end of the coarser step
-  std::vector<std::int32_t> patch_of_block;   // -1: needs none
+  std::unique_ptr<CoarsePatches<D>> patches;  // around its blocks; sections: start and end of the coarser step
+  std::vector<std::int32_t> patch_of_block;   // -1: needs no patch
   std::unique_ptr<LevelSync<D>> sync;         // with the coarser level
   int n_since_regrid = 0;                     // steps of the level
 };
 
-/// The tile of a block: its cells with ghosts, for one thread.
+/// Tiles: memory for the cells of one block with its ghosts, for one thread.
 template <std::size_t D>
 class Tiles {
  public:
   Tiles(const System<D>& system, const SimulationOptions<D>& options, const BlockSpace<D>& space, int n_variables);
 
   enum class Fill { all, ghosts };
-  /// Fill the tile of a block. @param plans  of its level @param part  of the coarser level's step at which it stands
+  /// Fill the tile of a block. @param plans  of its level @param part  of the coarser level's step that has passed
   CellView<D> fill(const Hierarchy<D>& hierarchy, int level, std::size_t block, LevelPlans<D>& plans,
-                   std::span<double* const> blocks, double time, double part, Fill fill);
+                   std::span<double* const> blocks, double time, double part, Fill mode);
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 
  private:
@@ -46,7 +46,7 @@ class Tiles {
   std::vector<double> patch_;
 };
 
-/// Plans of a level on the present hierarchy. Collective.
+/// Make the plans of a level of the present hierarchy. Collective.
 template <std::size_t D>
 void make_plans(const Hierarchy<D>& hierarchy, int level, const System<D>& system, int n_variables,
                 exchange::Strategy strategy, LevelPlans<D>& plans);

@@ -9,7 +9,7 @@
 namespace barrio::amr::detail {
 namespace {
 
-/// The direction of a face by its kind.
+/// Return the direction of a face, by its kind.
 template <std::size_t D>
 int direction_of_face(std::int32_t kind) {
   int step = 1;
@@ -17,7 +17,7 @@ int direction_of_face(std::int32_t kind) {
   return own_direction<D> + (kind % 2 == 1 ? step : -step);
 }
 
-/// The axes along a plane, the first of them first.
+/// Return the axes along a plane, in ascending order.
 template <std::size_t D>
 std::array<std::size_t, 2> axes_along(std::size_t axis) {
   std::array<std::size_t, 2> along{0, 0};
@@ -27,7 +27,7 @@ std::array<std::size_t, 2> axes_along(std::size_t axis) {
   return along;
 }
 
-/// Call with each face of a row or a rectangle of cells: its place in the plane, and its number.
+/// Visit each face of a row or rectangle of cells: its indices in the plane, and its number.
 template <std::size_t D, class Visit>
 void visit_faces(const geometry::IndexBox<D>& cells, std::size_t axis, Visit&& visit) {
   const auto [a, b] = axes_along<D>(axis);
@@ -41,8 +41,8 @@ void visit_faces(const geometry::IndexBox<D>& cells, std::size_t axis, Visit&& v
 
 template <std::size_t D>
 FluxPlanes<D>::FluxPlanes(const BlockSpace<D>& space, int n_variables)
-    : n_planes_(static_cast<std::size_t>(space.ratio()) + 1),
-      plane_size_(static_cast<std::size_t>(space.block_size() / space.block_cells()) * n_variables),
+    : n_planes_(space.ratio() + 1),
+      plane_size_(space.block_size() / space.block_cells() * n_variables),
       values_(D * n_planes_ * plane_size_) {}
 
 template <std::size_t D>
@@ -57,14 +57,13 @@ template <std::size_t D>
 void LevelSync<D>::list_fine(const GhostPlan<D>& ghosts) {
   const BlockSpace<D>& space = hierarchy_->space();
   const auto blocks = hierarchy_->blocks(fine_level_);
-  for (std::size_t b = 0; b < blocks.size(); ++b) {
-    const auto number = static_cast<std::int32_t>(b);
+  for (std::int32_t b = 0; b < std::ssize(blocks); ++b) {
     const Box under = space.footprint(blocks[b].at);
-    items_.push_back({.kind = is_mean, .block = number, .cells = under});
-    for (std::int32_t kind = 0; kind < static_cast<std::int32_t>(2 * D); ++kind) {
+    items_.push_back({.kind = is_mean, .block = b, .cells = under});
+    for (std::int32_t kind = 0; kind < n_face_kinds; ++kind) {
       const int direction = direction_of_face<D>(kind);
       if (ghosts.source(b, direction).from != GhostPlan<D>::From::coarse) continue;
-      items_.push_back({.kind = kind, .block = number, .cells = cells_beyond<D>(under, direction, 1)});
+      items_.push_back({.kind = kind, .block = b, .cells = cells_beyond<D>(under, direction, 1)});
     }
   }
 }
@@ -82,7 +81,7 @@ void LevelSync<D>::connect(const exchange::RepeatedExchangeOptions& options) {
     const bool is_inside = space.wrap(coarse_level, at);
     const auto found = is_inside ? hierarchy_->find(coarse_level, at) : std::nullopt;
     if (!found)
-      refuse(ErrorCode::internal, "hierarchy", "has a block without coarser ones under and around it",
+      refuse(ErrorCode::internal, "hierarchy", "has a block without coarser blocks under and around it",
              "this is a bug in barrio, please report it");
     Index shift{};
     for (std::size_t k = 0; k < D; ++k) shift[k] = (at[k] - there[k]) * space.block_cells();
@@ -91,7 +90,7 @@ void LevelSync<D>::connect(const exchange::RepeatedExchangeOptions& options) {
     owner.push_back(found->rank);
     notices.push_back({.at = at, .cells = item.cells, .kind = item.kind});
   }
-  // Those of this rank first.
+  // For this rank first, then by rank.
   const std::vector<std::size_t> order = [&] {
     std::vector<std::size_t> all(items_.size());
     for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
@@ -105,19 +104,20 @@ void LevelSync<D>::connect(const exchange::RepeatedExchangeOptions& options) {
   mean_of_fine_.resize(hierarchy_->blocks(fine_level_).size());
   of_coarse_.resize(hierarchy_->blocks(coarse_level).size());
   covered_.resize(of_coarse_.size());
-  std::ptrdiff_t n_flows = 0;
+  std::ptrdiff_t n_registers = 0;
   for (const std::size_t i : order) {
     Item item = items_[i];
+    const auto number = static_cast<std::int32_t>(items.size());
     if (item.kind != is_mean) {
-      item.first = n_flows;
-      n_flows += numbers_of(item.cells);
-      of_fine_[item.block].push_back(static_cast<std::int32_t>(items.size()));
+      item.first = n_registers;
+      n_registers += numbers_of(item.cells);
+      of_fine_[item.block].push_back(number);
     } else {
-      mean_of_fine_[item.block] = static_cast<std::int32_t>(items.size());
+      mean_of_fine_[item.block] = number;
     }
     if (owner[i] == context.rank()) {
       place_here_.push_back(static_cast<std::int32_t>(coarse_items_.size()));
-      // Means go straight into place.
+      // Means for this rank go straight into the coarser block.
       if (item.kind == is_mean)
         covered_[item.other].push_back(item.cells);
       else
@@ -128,16 +128,16 @@ void LevelSync<D>::connect(const exchange::RepeatedExchangeOptions& options) {
         outgoing.push_back({.to = owner[i], .n_bytes = 0});
       }
       item.message = static_cast<std::int32_t>(outgoing.size()) - 1;
-      item.place = static_cast<std::ptrdiff_t>(outgoing.back().n_bytes / sizeof(double));
+      item.place = outgoing.back().n_bytes / sizeof(double);
       sent.items.push_back(notices[i]);
       sent.offsets.back() = sent.items.size();
-      outgoing.back().n_bytes += static_cast<std::size_t>(numbers_of(item.cells)) * sizeof(double);
+      outgoing.back().n_bytes += numbers_of(item.cells) * sizeof(double);
     }
     items.push_back(item);
   }
   n_coarse_here_ = coarse_items_.size();
   items_ = std::move(items);
-  fine_flows_.resize(static_cast<std::size_t>(n_flows));
+  fine_registers_.resize(n_registers);
 
   const exchange::Parcels<Notice> heard = exchange::route(context, sent);
   std::vector<std::size_t> first{arrived_.size()};
@@ -145,7 +145,7 @@ void LevelSync<D>::connect(const exchange::RepeatedExchangeOptions& options) {
     for (const Notice& one : heard.of(p)) {
       const auto found = hierarchy_->find(coarse_level, one.at);
       if (!found || found->number < 0)
-        refuse(ErrorCode::internal, "hierarchy", "has a block that does not lie where it should",
+        refuse(ErrorCode::internal, "hierarchy", "has a block on the wrong rank",
                "this is a bug in barrio, please report it");
       add_coarse_item({.kind = one.kind, .block = found->number, .cells = one.cells, .first = 0, .arrived = 0});
     }
@@ -166,15 +166,15 @@ void LevelSync<D>::add_coarse_item(const CoarseItem& item) {
   added.arrived = std::ssize(arrived_);
   arrived_.resize(arrived_.size() + numbers_of(item.cells));
   if (item.kind != is_mean) {
-    added.first = std::ssize(coarse_flows_);
-    coarse_flows_.resize(coarse_flows_.size() + numbers_of(item.cells));
+    added.first = std::ssize(coarse_registers_);
+    coarse_registers_.resize(coarse_registers_.size() + numbers_of(item.cells));
     of_coarse_[item.block].push_back(static_cast<std::int32_t>(coarse_items_.size()));
   }
   coarse_items_.push_back(added);
 }
 
 template <std::size_t D>
-void LevelSync<D>::ask_of_fine(std::size_t block, FluxPlanes<D>& room, Stage<D>& stage) const noexcept {
+void LevelSync<D>::request_fine_fluxes(std::size_t block, FluxPlanes<D>& room, Stage<D>& stage) const noexcept {
   for (const std::int32_t i : of_fine_[block]) {
     const std::size_t axis = items_[i].kind / 2;
     const int m = items_[i].kind % 2 == 1 ? hierarchy_->space().ratio() : 0;
@@ -184,23 +184,23 @@ void LevelSync<D>::ask_of_fine(std::size_t block, FluxPlanes<D>& room, Stage<D>&
 
 namespace {
 
-/// The plane of faces of a coarser block at which cells beside a finer one begin.
+/// Return the plane of faces of a coarser block that bounds its cells beside a finer block.
 template <std::size_t D>
-int plane_of(const BlockSpace<D>& space, const geometry::IndexBox<D>& cells, std::int32_t kind) {
+std::ptrdiff_t plane_of(const BlockSpace<D>& space, const geometry::IndexBox<D>& cells, std::int32_t kind) {
   const std::size_t axis = kind / 2;
   const std::int64_t face = kind % 2 == 1 ? cells.low[axis] : cells.high[axis];
   const std::int64_t begin = space.cells(space.blocks_of(cells).low).low[axis];
-  return static_cast<int>((face - begin) / space.footprint_cells());
+  return (face - begin) / space.footprint_cells();
 }
 
 }  // namespace
 
 template <std::size_t D>
-void LevelSync<D>::ask_of_coarse(std::size_t block, FluxPlanes<D>& room, Stage<D>& stage) const noexcept {
+void LevelSync<D>::request_coarse_fluxes(std::size_t block, FluxPlanes<D>& room, Stage<D>& stage) const noexcept {
   for (const std::int32_t i : of_coarse_[block]) {
     const CoarseItem& item = coarse_items_[i];
     const std::size_t axis = item.kind / 2;
-    const int m = plane_of(hierarchy_->space(), item.cells, item.kind);
+    const std::ptrdiff_t m = plane_of(hierarchy_->space(), item.cells, item.kind);
     stage.planes[axis][m] = room.plane(axis, m);
   }
 }
@@ -220,7 +220,7 @@ void LevelSync<D>::add_fine(std::size_t block, const FluxPlanes<D>& fluxes, doub
     const std::ptrdiff_t n_faces = item.cells.size();
     for (int v = 0; v < n_variables_; ++v) {
       const double* const from = plane + v * plane_cells;
-      double* const to = fine_flows_.data() + item.first + v * n_faces;
+      double* const to = fine_registers_.data() + item.first + v * n_faces;
       visit_faces<D>(item.cells, axis, [&](std::int64_t a, std::int64_t b, std::ptrdiff_t number) {
         double sum = 0.0;
         for (std::ptrdiff_t fb = 0; fb < n_b; ++fb)
@@ -246,7 +246,7 @@ void LevelSync<D>::add_coarse(std::size_t block, const FluxPlanes<D>& fluxes, do
     const double* const plane = fluxes.plane(axis, plane_of(space, item.cells, item.kind));
     const std::ptrdiff_t n_faces = item.cells.size();
     for (int v = 0; v < n_variables_; ++v) {
-      double* const to = coarse_flows_.data() + item.first + v * n_faces;
+      double* const to = coarse_registers_.data() + item.first + v * n_faces;
       visit_faces<D>(item.cells, axis, [&](std::int64_t a, std::int64_t b, std::ptrdiff_t number) {
         to[number] += dt * plane[v * plane_cells + (low_b + b) * n + low_a + a];
       });
@@ -290,8 +290,8 @@ void LevelSync<D>::restrict_block(std::size_t fine_block, const CellView<D>& fin
 }
 
 template <std::size_t D>
-void LevelSync<D>::give_mean(std::size_t block, std::span<double* const> fine_blocks,
-                             std::span<double* const> coarse_blocks) {
+void LevelSync<D>::put_mean(std::size_t block, std::span<double* const> fine_blocks,
+                            std::span<double* const> coarse_blocks) {
   const BlockSpace<D>& space = hierarchy_->space();
   const Item& item = items_[mean_of_fine_[block]];
   const CellView<D> fine = view_of<D>(fine_blocks[block], space.cells(hierarchy_->blocks(fine_level_)[block].at));
@@ -306,19 +306,19 @@ void LevelSync<D>::give_mean(std::size_t block, std::span<double* const> fine_bl
 
 template <std::size_t D>
 void LevelSync<D>::bring(std::span<double* const> fine_blocks, std::span<double* const> coarse_blocks,
-                         const What& what) {
+                         const Content& content) {
   const BlockSpace<D>& space = hierarchy_->space();
   const auto coarse = hierarchy_->blocks(fine_level_ - 1);
-  if (!what.has_means)
-    for (std::size_t block = 0; block < mean_of_fine_.size(); ++block) give_mean(block, fine_blocks, coarse_blocks);
-  if (what.has_flows) {
+  if (!content.has_means)
+    for (std::size_t block = 0; block < mean_of_fine_.size(); ++block) put_mean(block, fine_blocks, coarse_blocks);
+  if (content.has_fluxes) {
     for (std::size_t i = 0; i < items_.size(); ++i) {
       const Item& item = items_[i];
       if (item.kind == is_mean) continue;
       double* const to = item.message < 0
                              ? arrived_.data() + coarse_items_[place_here_[i]].arrived
                              : reinterpret_cast<double*>(exchange_->outgoing(item.message).data()) + item.place;
-      std::copy_n(fine_flows_.data() + item.first, numbers_of(item.cells), to);
+      std::copy_n(fine_registers_.data() + item.first, numbers_of(item.cells), to);
     }
   }
   exchange_->begin();
@@ -337,8 +337,8 @@ void LevelSync<D>::apply(std::span<double* const> coarse_blocks) {
   const BlockSpace<D>& space = hierarchy_->space();
   const auto coarse = hierarchy_->blocks(fine_level_ - 1);
   const std::array<double, D> size = space.cell_size(fine_level_ - 1);
-  // A cell in a corner gets several corrections: always in this order.
-  for (std::int32_t kind = 0; kind < static_cast<std::int32_t>(2 * D); ++kind) {
+  // A cell in a corner gets several corrections, always in this order: the bits do not depend on ranks.
+  for (std::int32_t kind = 0; kind < n_face_kinds; ++kind) {
     const std::size_t axis = kind / 2;
     const auto [along_a, along_b] = axes_along<D>(axis);
     const double part = (kind % 2 == 1 ? 1.0 : -1.0) / size[axis];
@@ -348,7 +348,7 @@ void LevelSync<D>::apply(std::span<double* const> coarse_blocks) {
       const std::ptrdiff_t n_faces = item.cells.size();
       for (int v = 0; v < n_variables_; ++v) {
         const double* const fine = arrived_.data() + item.arrived + v * n_faces;
-        const double* const own = coarse_flows_.data() + item.first + v * n_faces;
+        const double* const own = coarse_registers_.data() + item.first + v * n_faces;
         visit_faces<D>(item.cells, axis, [&](std::int64_t a, std::int64_t b, std::ptrdiff_t number) {
           Index at = item.cells.low;
           at[along_a] += a;
@@ -361,12 +361,13 @@ void LevelSync<D>::apply(std::span<double* const> coarse_blocks) {
 }
 
 template <std::size_t D>
-void LevelSync<D>::run(std::span<double* const> fine_blocks, std::span<double* const> coarse_blocks, const What& what) {
-  bring(fine_blocks, coarse_blocks, what);
-  if (!what.has_flows) return;
+void LevelSync<D>::run(std::span<double* const> fine_blocks, std::span<double* const> coarse_blocks,
+                       const Content& content) {
+  bring(fine_blocks, coarse_blocks, content);
+  if (!content.has_fluxes) return;
   apply(coarse_blocks);
-  std::ranges::fill(fine_flows_, 0.0);
-  std::ranges::fill(coarse_flows_, 0.0);
+  std::ranges::fill(fine_registers_, 0.0);
+  std::ranges::fill(coarse_registers_, 0.0);
 }
 
 template <std::size_t D>
@@ -374,8 +375,8 @@ std::uint64_t LevelSync<D>::memory_bytes() const noexcept {
   std::uint64_t of_boxes = barrio::memory_bytes(covered_);
   for (const std::vector<Box>& boxes : covered_) of_boxes += barrio::memory_bytes(boxes);
   return sizeof *this + of_boxes + barrio::memory_bytes(items_) + barrio::memory_bytes(coarse_items_) +
-         barrio::memory_bytes(fine_flows_) + barrio::memory_bytes(coarse_flows_) + barrio::memory_bytes(arrived_) +
-         exchange_->memory_bytes();
+         barrio::memory_bytes(fine_registers_) + barrio::memory_bytes(coarse_registers_) +
+         barrio::memory_bytes(arrived_) + exchange_->memory_bytes();
 }
 
 template class FluxPlanes<2>;

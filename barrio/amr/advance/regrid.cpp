@@ -53,7 +53,7 @@ void Simulation<D>::Body::refine_initially() {
 }
 
 template <std::size_t D>
-void Simulation<D>::Body::go_on_from(const SavedState<D>& saved) {
+void Simulation<D>::Body::restore(const SavedState<D>& saved) {
   time = saved.time;
   n_steps = saved.n_steps;
   for (std::size_t level = 0; level < std::min(plans.size(), saved.n_since_regrid.size()); ++level)
@@ -67,7 +67,7 @@ template <std::size_t D>
 void Simulation<D>::Body::restrict_all() {
   for (int level = hierarchy.n_levels() - 1; level > 0; --level)
     if (has_blocks(level))
-      plans[level].sync->run(blocks[level], blocks[level - 1], {.has_means = false, .has_flows = false});
+      plans[level].sync->run(blocks[level], blocks[level - 1], {.has_means = false, .has_fluxes = false});
 }
 
 template <std::size_t D>
@@ -77,11 +77,11 @@ void Simulation<D>::Body::check_size() const {
   n *= hierarchy.space().block_size();
   if (n > options.max_cells)
     refuse_together(ErrorCode::failed, fmt::format("the hierarchy at time {}", time),
-                    fmt::format("needs {} cells, more than the {} that it may have", format_count(n),
+                    fmt::format("needs {} cells, more than the {} that are allowed (max_cells)", format_count(n),
                                 format_count(options.max_cells)),
-                    "tag fewer cells, take fewer levels, or allow more");
+                    "tag fewer cells, use fewer levels, or allow more");
   if (options.max_bytes == std::numeric_limits<std::uint64_t>::max()) return;
-  // The state, and what stands between the stages of the level with most blocks.
+  // The state, and the values between the two stages of the largest level.
   std::uint64_t n_blocks = 0;
   std::uint64_t n_between = 0;
   for (int level = 0; level < hierarchy.n_levels(); ++level) {
@@ -92,9 +92,9 @@ void Simulation<D>::Body::check_size() const {
   const std::uint64_t needed = mpi::max(context, (n_blocks + n_between) * state.values_bytes());
   if (needed > options.max_bytes)
     refuse_together(ErrorCode::failed, fmt::format("the hierarchy at time {}", time),
-                    fmt::format("needs {} for the values of a rank, more than the {} that it may have",
+                    fmt::format("needs {} for the values of a rank, more than the {} that are allowed (max_bytes)",
                                 format_bytes(needed), format_bytes(options.max_bytes)),
-                    "tag fewer cells, take fewer levels, more ranks, or allow more");
+                    "tag fewer cells, use fewer levels or more ranks, or allow more");
 }
 
 template <std::size_t D>
@@ -107,7 +107,7 @@ void Simulation<D>::Body::follow(const BlockMotion& motion, int first) {
 template <std::size_t D>
 void Simulation<D>::Body::regrid(int base, double at_time, double part) {
   for (int level = base; level < hierarchy.n_levels(); ++level) plans[level].n_since_regrid = 0;
-  // In the middle of a coarser step blocks stay where they are: what coarser levels have begun is not moved.
+  // During a coarser step blocks stay on their ranks: the registers of that step cannot move.
   using Sharing = typename Hierarchy<D>::Sharing;
   if (base == 0 && options.weighs_by_time) costs.weigh(context);
   const BlockMotion motion = hierarchy.change(base, find_wanted(base, at_time, part),
@@ -119,7 +119,7 @@ void Simulation<D>::Body::regrid(int base, double at_time, double part) {
     if (motion.n_created_global[level] > 0) fill_created(motion, level, at_time);
 }
 
-/// Interpolate new blocks from the coarser level, whose values are of the same time.
+/// Interpolate new blocks from the coarser level, which is at the same time.
 template <std::size_t D>
 void Simulation<D>::Body::fill_created(const BlockMotion& motion, int level, double at_time) {
   const BlockSpace<D>& space = hierarchy.space();
@@ -140,7 +140,7 @@ void Simulation<D>::Body::fill_created(const BlockMotion& motion, int level, dou
   }
 }
 
-/// The blocks of finer levels that the tags of the levels from `base` on ask for.
+/// Find the blocks of finer levels that the tags of the levels from `base` on ask for.
 template <std::size_t D>
 std::vector<BlockId<D>> Simulation<D>::Body::find_wanted(int base, double at_time, double part) {
   std::vector<BlockId<D>> wanted;
@@ -150,7 +150,7 @@ std::vector<BlockId<D>> Simulation<D>::Body::find_wanted(int base, double at_tim
     if (level == base) {
       if (of_level.patches) of_level.patches->finish();
     } else {
-      // All finer levels stand at one time, at which no step of a coarser one is under way.
+      // All finer levels are at one time, between steps of the level below each: both sections are equal.
       of_level.patches->take(0, blocks[level - 1]);
       of_level.patches->take(1, blocks[level - 1]);
       of_level.patches->exchange();
@@ -176,7 +176,7 @@ void Simulation<D>::Body::tag_block(int level, std::size_t block, const CellView
   const Box cells = space.cells(hierarchy.blocks(level)[block].at);
   std::ranges::fill(tags, std::uint8_t{0});
   options.tag({.level = level, .time = at_time, .space = space, .u = tile, .cells = cells, .tags = tags});
-  // Finer blocks that a tagged cell and its buffer reach: within this block and one beyond on each side.
+  // Finer blocks that a tagged cell and its buffer reach: in this block, or one beyond it on each side.
   const Box finer = cells.grown(options.buffer_cells).coarsened(space.footprint_cells());
   std::vector<bool> is_wanted(finer.size(), false);
   for (std::int64_t n = 0; n < cells.size(); ++n) {
@@ -198,8 +198,8 @@ template void Simulation<2>::Body::set_initial(int, std::size_t);
 template void Simulation<3>::Body::set_initial(int, std::size_t);
 template void Simulation<2>::Body::refine_initially();
 template void Simulation<3>::Body::refine_initially();
-template void Simulation<2>::Body::go_on_from(const SavedState<2>&);
-template void Simulation<3>::Body::go_on_from(const SavedState<3>&);
+template void Simulation<2>::Body::restore(const SavedState<2>&);
+template void Simulation<3>::Body::restore(const SavedState<3>&);
 template void Simulation<2>::Body::regrid(int, double, double);
 template void Simulation<3>::Body::regrid(int, double, double);
 

@@ -23,23 +23,25 @@ int nesting_of(const System<D>& system, const GridOptions<D>& grid) {
 
 template <std::size_t D>
 void check(const SimulationOptions<D>& options, bool has_state) {
-  if (!has_state && !options.initial) refuse_together(ErrorCode::usage, "simulation", "has no initial values");
+  if (!has_state && !options.initial) refuse_together(ErrorCode::usage, "simulation", "must have initial values");
   if (!(options.cfl > 0.0 && options.cfl <= 1.0))
-    refuse_together(ErrorCode::usage, fmt::format("CFL number {}", options.cfl), "is not above 0 and at most 1");
+    refuse_together(ErrorCode::usage, fmt::format("CFL number {}", options.cfl), "must be above 0 and at most 1");
   if (!(options.time_step >= 0.0))
-    refuse_together(ErrorCode::usage, fmt::format("time step {}", options.time_step), "is negative");
+    refuse_together(ErrorCode::usage, fmt::format("time step {}", options.time_step), "must be at least 0");
   if (options.max_cells < 1)
-    refuse_together(ErrorCode::usage, fmt::format("at most {} cells", options.max_cells), "are none");
+    refuse_together(ErrorCode::usage, fmt::format("a limit of {} cells", options.max_cells), "must be at least 1");
   if (options.regrid_interval < 1)
-    refuse_together(ErrorCode::usage, fmt::format("a regrid interval of {} steps", options.regrid_interval), "is none");
-  const int most = options.grid.block_cells / std::max(1, options.grid.ratio);
-  if (options.buffer_cells < 0 || options.buffer_cells > most)
+    refuse_together(ErrorCode::usage, fmt::format("a regrid interval of {} steps", options.regrid_interval),
+                    "must be at least 1");
+  const int max_buffer = options.grid.block_cells / std::max(1, options.grid.ratio);
+  if (options.buffer_cells < 0 || options.buffer_cells > max_buffer)
     refuse_together(ErrorCode::usage, fmt::format("a buffer of {} cells", options.buffer_cells),
-                    fmt::format("is not between 0 and {}, a block of the finer level", most));
+                    fmt::format("must be from 0 to {}, a block of the finer level", max_buffer));
   for (std::size_t k = 0; k < D; ++k)
     for (const BoundaryCondition condition : options.boundary[k])
       if (condition == BoundaryCondition::inflow && !options.grid.is_periodic[k] && !options.inflow)
-        refuse_together(ErrorCode::usage, fmt::format("the boundary of axis {}", k), "is an inflow without a state");
+        refuse_together(ErrorCode::usage, fmt::format("the inflow boundary of axis {}", k), "must have a state",
+                        "set SimulationOptions::inflow");
 }
 
 template <std::size_t D>
@@ -63,7 +65,7 @@ Simulation<D>::Body::Body(mpi::Context& given_context, std::shared_ptr<const Sys
       n_variables(static_cast<int>(system->variables().size())),
       hierarchy(make_hierarchy(context, *system, options, saved)),
       state(hierarchy, n_variables),
-      middle_pool(static_cast<std::size_t>(hierarchy.space().block_size()) * n_variables * sizeof(double)),
+      intermediate_pool(hierarchy.space().block_size() * n_variables * sizeof(double)),
       blocks(hierarchy.n_levels()),
       plans(hierarchy.n_levels()),
       costs(hierarchy.n_levels()),
@@ -74,7 +76,7 @@ Simulation<D>::Body::Body(mpi::Context& given_context, std::shared_ptr<const Sys
   if (saved == nullptr)
     refine_initially();
   else
-    go_on_from(*saved);
+    restore(*saved);
 }
 
 template <std::size_t D>
@@ -87,9 +89,9 @@ void Simulation<D>::Body::refuse_state(int level, std::size_t block) const {
     for (int v = 0; v < n_variables; ++v) u[v] = view(v, cells.at(n));
     if (const std::string fault = system->fault_of(u); !fault.empty())
       refuse(code, fmt::format("cell {} of level {}, step {}", fmt::join(cells.at(n), ", "), level, n_steps), fault,
-             n_steps == 0 ? "look at the initial values" : "take a smaller CFL number");
+             n_steps == 0 ? "correct the initial values" : "use a smaller CFL number");
   }
-  refuse(code, fmt::format("a block of level {}, step {}", level, n_steps), "has a state that cannot be");
+  refuse(code, fmt::format("a block of level {}, step {}", level, n_steps), "has an unphysical state");
 }
 
 template <std::size_t D>
@@ -116,21 +118,22 @@ double Simulation<D>::Body::find_time_step() {
         n_steps == 0 ? ErrorCode::bad_input : ErrorCode::failed,
         fmt::format("a time step of {} at step {}", options.time_step, n_steps),
         fmt::format("has the CFL number {:.3g}: a signal passes more than a cell", options.time_step * fastest),
-        "take a shorter one, or let it be found by cfl");
+        "use a shorter one, or let cfl choose it");
   return options.time_step;
 }
 
 template <std::size_t D>
 void Simulation<D>::Body::step(double end_time) {
   if (!(end_time > time))
-    refuse_together(ErrorCode::usage, fmt::format("a step to time {}", end_time), fmt::format("begins at {}", time));
+    refuse_together(ErrorCode::usage, fmt::format("end time {} of a step", end_time),
+                    fmt::format("must be above the present time {}", time));
   const detail::Clock all(seconds.all);
   double dt = 0.0;
   {
     const detail::Clock clock(seconds.time_step);
     dt = find_time_step();
   }
-  // A step that would leave next to nothing for the last one is cut in two instead.
+  // Two equal steps to the end are better than a full one and a tiny one.
   const double rest = end_time - time;
   const bool is_last = dt >= rest;
   if (is_last)
@@ -155,23 +158,22 @@ void Simulation<D>::Body::step_level(int level, double from_time, double dt, dou
     plans[level + 1].patches->take(0, blocks[level]);
   }
   const std::size_t n_blocks = blocks[level].size();
-  while (middle.size() < n_blocks) middle.push_back(reinterpret_cast<double*>(middle_pool.take()));
-  run_stage(level, blocks[level], middle, from_time, dt, part, 0.0);
-  run_stage(level, middle, blocks[level], from_time + dt, dt, part_end, 0.5);
-  n_updates += static_cast<std::int64_t>(n_blocks) * hierarchy.space().block_size();
+  while (intermediate.size() < n_blocks) intermediate.push_back(reinterpret_cast<double*>(intermediate_pool.take()));
+  run_stage(level, blocks[level], intermediate, from_time, dt, part, 0.0);
+  run_stage(level, intermediate, blocks[level], from_time + dt, dt, part_end, 0.5);
+  n_updates += std::ssize(blocks[level]) * hierarchy.space().block_size();
   if (!has_finer) return;
   {
     const detail::Clock clock(seconds.coarse_fine);
     plans[level + 1].patches->take(1, blocks[level]);
     plans[level + 1].patches->begin();
   }
-  const int n_substeps = options.is_subcycled ? hierarchy.space().ratio() : 1;
+  const double n_substeps = options.is_subcycled ? hierarchy.space().ratio() : 1;
   for (int s = 0; s < n_substeps; ++s)
-    step_level(level + 1, from_time + dt * s / n_substeps, dt / n_substeps, static_cast<double>(s) / n_substeps,
-               static_cast<double>(s + 1) / n_substeps);
+    step_level(level + 1, from_time + dt * s / n_substeps, dt / n_substeps, s / n_substeps, (s + 1) / n_substeps);
   const detail::Clock clock(seconds.coarse_fine);
   plans[level + 1].sync->run(blocks[level + 1], blocks[level],
-                             {.has_means = !has_blocks(level + 2), .has_flows = options.has_reflux});
+                             {.has_means = !has_blocks(level + 2), .has_fluxes = options.has_reflux});
 }
 
 template <std::size_t D>
@@ -182,7 +184,7 @@ void Simulation<D>::Body::run_stage(int level, std::span<double* const> from, st
     const detail::Clock clock(seconds.exchange);
     ghosts.begin(from);
   }
-  // What comes from the coarser level may still be under way: what needs nothing of it goes first.
+  // Coarser cells may still be on their way: blocks that do not need them go first.
   detail::CoarsePatches<D>* const patches = plans[level].patches.get();
   const bool is_open = patches != nullptr && patches->is_open();
   waiting.clear();
@@ -239,8 +241,8 @@ void Simulation<D>::Body::advance_block(int level, std::size_t block, std::span<
   stage.plane_step = space.footprint_cells();
   const bool has_coarser = level > 0 && options.has_reflux;
   const bool has_finer = has_blocks(level + 1) && options.has_reflux;
-  if (has_coarser) plans[level].sync->ask_of_fine(block, planes, stage);
-  if (has_finer) plans[level + 1].sync->ask_of_coarse(block, planes, stage);
+  if (has_coarser) plans[level].sync->request_fine_fluxes(block, planes, stage);
+  if (has_finer) plans[level + 1].sync->request_coarse_fluxes(block, planes, stage);
   const double before = seconds.kernel;
   {
     const detail::Clock clock(seconds.kernel);
@@ -249,15 +251,15 @@ void Simulation<D>::Body::advance_block(int level, std::size_t block, std::span<
   }
   costs.add(level, block, seconds.kernel - before);
   const detail::Clock clock(seconds.coarse_fine);
-  // While the block is in the cache; where finer levels will still change it, later.
-  if (level > 0 && part == 1.0 && !has_blocks(level + 1)) plans[level].sync->give_mean(block, out, blocks[level - 1]);
+  // Put the means while the block is in the cache, unless a finer level will still change it.
+  if (level > 0 && part == 1.0 && !has_blocks(level + 1)) plans[level].sync->put_mean(block, out, blocks[level - 1]);
   if (has_coarser) plans[level].sync->add_fine(block, planes, 0.5 * dt);
   if (has_finer) plans[level + 1].sync->add_coarse(block, planes, 0.5 * dt);
 }
 
 template <std::size_t D>
 void Simulation<D>::Body::add_source(int level, double at_time, const Stage<D>& stage) {
-  change.assign(static_cast<std::size_t>(stage.cells.size()) * n_variables, 0.0);
+  change.assign(stage.cells.size() * n_variables, 0.0);
   const CellView<D> view = detail::view_of<D>(change.data(), stage.cells);
   options.source({.level = level,
                   .time = at_time,
@@ -265,7 +267,7 @@ void Simulation<D>::Body::add_source(int level, double at_time, const Stage<D>& 
                   .u = stage.block,
                   .cells = stage.cells,
                   .change = view});
-  // Blocks have no padding, so that both are in one order.
+  // Blocks have no padding: both arrays have the same order.
   const double part = (1.0 - stage.old_weight) * stage.dt;
   for (std::size_t n = 0; n < change.size(); ++n) stage.out.first[n] += part * change[n];
 }
@@ -337,7 +339,7 @@ const GridFunction<double, D>& Simulation<D>::state() const& noexcept {
 template <std::size_t D>
 std::uint64_t Simulation<D>::memory_bytes() const noexcept {
   std::uint64_t bytes = sizeof(Body) + body_->hierarchy.memory_bytes() + body_->state.memory_bytes() +
-                        body_->middle_pool.memory_bytes() + body_->tiles.memory_bytes();
+                        body_->intermediate_pool.memory_bytes() + body_->tiles.memory_bytes();
   for (const auto& level : body_->plans)
     for (const std::uint64_t part :
          {level.ghosts ? level.ghosts->memory_bytes() : 0, level.patches ? level.patches->memory_bytes() : 0,

@@ -9,7 +9,7 @@
 
 namespace barrio::amr::detail {
 
-/// Directions from a block to what is around it: (-1, 0 or 1 along each axis), numbered with the first axis first.
+/// Number of directions from a block: -1, 0 or 1 along each axis, the first axis fastest.
 template <std::size_t D>
 constexpr int n_directions = D == 2 ? 9 : 27;
 template <std::size_t D>
@@ -24,14 +24,14 @@ template <std::size_t D>
   }
   return direction;
 }
-/// Whether it goes along one axis.
+/// Tell whether a direction goes across a face: along one axis.
 template <std::size_t D>
 [[nodiscard]] constexpr bool is_face(int number) noexcept {
   int n_axes = 0;
   for (const int along : direction_of<D>(number)) n_axes += along != 0 ? 1 : 0;
   return n_axes == 1;
 }
-/// The direction that points back.
+/// Return the opposite direction.
 template <std::size_t D>
 [[nodiscard]] constexpr int opposite(int number) noexcept {
   return n_directions<D> - 1 - number;
@@ -50,16 +50,15 @@ template <std::size_t D>
   return view;
 }
 
-/// Copy rows of one length, if that is known.
+/// Copy rows of cells. @tparam N  length of a row if known at compile time, else 0
 template <std::ptrdiff_t N>
 void copy_rows(const double* in, std::ptrdiff_t in_row, double* out, std::ptrdiff_t out_row, std::ptrdiff_t n_rows,
                std::ptrdiff_t n) {
   for (std::ptrdiff_t j = 0; j < n_rows; ++j)
-    std::memcpy(out + j * out_row, in + j * in_row, static_cast<std::size_t>(N > 0 ? N : n) * sizeof(double));
+    std::memcpy(out + j * out_row, in + j * in_row, (N > 0 ? N : n) * sizeof(double));
 }
 
-/// Copy the cells of a box, all variables. @param from, to  both have these cells, under their own indices: those of
-/// `from` are `shift` more
+/// Copy the cells of a box, all variables. @param shift  add it to a cell's index in `to` to get its index in `from`
 template <std::size_t D>
 void copy_cells(const CellView<D>& from, const CellView<D>& to, const geometry::IndexBox<D>& cells,
                 const typename geometry::IndexBox<D>::Index& shift, int n_variables) {
@@ -85,7 +84,7 @@ void copy_cells(const CellView<D>& from, const CellView<D>& to, const geometry::
   }
 }
 
-/// The cells beyond a box in a direction, `ghosts` deep.
+/// Return the cells beyond a box in a direction, `ghosts` layers.
 template <std::size_t D>
 [[nodiscard]] geometry::IndexBox<D> cells_beyond(const geometry::IndexBox<D>& cells, int direction,
                                                  int ghosts) noexcept {

@@ -8,7 +8,7 @@
 
 namespace barrio::amr {
 
-/// The coarsest level covers the domain, and has the means of what lies on it.
+/// Sum over the coarsest level: it covers the domain, and has the means of finer cells.
 template <std::size_t D>
 std::vector<double> Simulation<D>::totals() const {
   const Body& body = *body_;

@@ -11,8 +11,8 @@
 
 namespace barrio::amr::detail {
 
-/// Room for the values of blocks, all of one size; what is given back is used again. Lines of the cache begin with it.
-/// It is taken from the system in pieces of two large pages, or of one block if that is larger.
+/// Memory for the values of blocks of one size, aligned to cache lines; released blocks are reused. It comes from the
+/// system in chunks of two large pages, or of one block if that is larger.
 class BlockPool {
  public:
   explicit BlockPool(std::size_t block_bytes)

@@ -15,18 +15,19 @@ namespace {
 template <std::size_t D>
 void check(const GridOptions<D>& options) {
   if (options.ratio != 2 && options.ratio != 4)
-    refuse_together(ErrorCode::usage, fmt::format("ratio {}", options.ratio), "is not 2 or 4");
+    refuse_together(ErrorCode::usage, fmt::format("ratio {}", options.ratio), "must be 2 or 4");
   if (options.block_cells < 8 || options.block_cells % 8 != 0)
     refuse_together(ErrorCode::usage, fmt::format("blocks of {} cells", options.block_cells),
-                    "are not a multiple of 8");
-  if (options.n_levels < 1) refuse_together(ErrorCode::usage, fmt::format("{} levels", options.n_levels), "are none");
+                    "must be a positive multiple of 8");
+  if (options.n_levels < 1)
+    refuse_together(ErrorCode::usage, fmt::format("{} levels", options.n_levels), "must be at least 1");
   for (std::size_t k = 0; k < D; ++k) {
     if (options.n_cells[k] <= 0 || options.n_cells[k] % options.block_cells != 0)
       refuse_together(ErrorCode::usage, fmt::format("{} cells along axis {}", options.n_cells[k], k),
-                      fmt::format("are no blocks of {} cells", options.block_cells));
+                      fmt::format("must be a positive multiple of the {} cells of a block", options.block_cells));
     if (!(options.cell_size[k] > 0.0))
       refuse_together(ErrorCode::usage, fmt::format("a cell of size {} along axis {}", options.cell_size[k], k),
-                      "is not positive");
+                      "must be positive");
   }
 }
 
@@ -36,15 +37,14 @@ template <std::size_t D>
 BlockSpace<D>::BlockSpace(const GridOptions<D>& options) : options_(options), ratio_bits_(options.ratio == 4 ? 2 : 1) {
   check(options);
   for (std::size_t k = 0; k < D; ++k) {
-    const auto n_blocks = static_cast<std::uint64_t>(options.n_cells[k] / options.block_cells);
+    const std::uint64_t n_blocks = options.n_cells[k] / options.block_cells;
     base_bits_ = std::max(base_bits_, static_cast<int>(std::bit_width(n_blocks - 1)));
   }
   const int n_bits = base_bits_ + ratio_bits_ * (options.n_levels - 1);
-  const int most = 62 / static_cast<int>(D);
-  if (n_bits > most)
-    refuse_together(
-        ErrorCode::usage, fmt::format("{} levels of ratio {}", options.n_levels, options.ratio),
-        fmt::format("could have 2^{} blocks along an axis, and at most 2^{} can be told apart", n_bits, most));
+  constexpr int max_bits = 62 / D;
+  if (n_bits > max_bits)
+    refuse_together(ErrorCode::usage, fmt::format("{} levels of ratio {}", options.n_levels, options.ratio),
+                    fmt::format("could have 2^{} blocks along an axis, but must have at most 2^{}", n_bits, max_bits));
 }
 
 template <std::size_t D>
@@ -123,7 +123,7 @@ CurvePlace BlockSpace<D>::place(int level, const Index& block) const noexcept {
   const int n_bits = base_bits_ + ratio_bits_ * level;
   if (n_bits == 0) return {0, level};
   std::array<std::uint64_t, D> cell{};
-  for (std::size_t k = 0; k < D; ++k) cell[k] = static_cast<std::uint64_t>(block[k]);
+  std::ranges::copy(block, cell.begin());
   return {geometry::hilbert_place(cell, n_bits) << shift(level), level};
 }
 

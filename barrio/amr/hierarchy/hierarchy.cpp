@@ -28,7 +28,7 @@ struct Arrival {
   std::int64_t weight;
 };
 
-/// A block that introduces itself.
+/// Introduction of a block to a rank that may have neighbours of it.
 struct Introduction {
   std::uint64_t key;
   std::int32_t level;
@@ -42,7 +42,7 @@ std::string text_of(const BlockId<D>& block) {
 void check_nesting(const HierarchyOptions& options, int block_cells) {
   if (options.nesting < 1 || 2 * options.nesting > block_cells)
     refuse_together(ErrorCode::usage, fmt::format("a nesting of {} cells", options.nesting),
-                    fmt::format("does not fit into blocks of {}", block_cells));
+                    fmt::format("must be from 1 to half a block, {}", block_cells / 2));
 }
 
 }  // namespace
@@ -75,7 +75,7 @@ Hierarchy<D>::Hierarchy(mpi::Context& context, const GridOptions<D>& grid, std::
       for (std::size_t b = 1; b < levels_[level].blocks.size(); ++b)
         if (levels_[level].blocks[b].key == levels_[level].blocks[b - 1].key)
           refuse(ErrorCode::bad_input, text_of(BlockId<D>{.at = levels_[level].blocks[b].at, .level = level}),
-                 "is there twice");
+                 "is given twice");
     if (n_global(0) != space_.blocks(0).size())
       refuse(ErrorCode::bad_input, "the coarsest level", "does not cover the domain");
   });
@@ -83,10 +83,10 @@ Hierarchy<D>::Hierarchy(mpi::Context& context, const GridOptions<D>& grid, std::
   agree(context, look_for_support());
 }
 
-/// Blocks go to ranks that have an equal part of all keys each, and from there to where they belong.
+/// Send blocks to ranks that each have an equal part of all keys, and from there to their owners.
 template <std::size_t D>
 void Hierarchy<D>::place(std::span<const BlockId<D>> blocks) {
-  const auto n_ranks = static_cast<std::uint64_t>(context_->size());
+  const std::uint64_t n_ranks = context_->size();
   std::vector<CurvePlace> equal;
   for (std::uint64_t p = 0; p < n_ranks; ++p)
     equal.push_back({static_cast<std::uint64_t>(static_cast<unsigned __int128>(space_.n_keys()) * p / n_ranks), 0});
@@ -131,7 +131,7 @@ std::vector<BlockId<D>> Hierarchy<D>::with_support(int base, std::span<const Blo
   return std::move(support).take();
 }
 
-/// What is to be in this rank's piece of the curve, in its order. Collective.
+/// Plan the blocks in this rank's piece of the curve, in its order. Collective.
 template <std::size_t D>
 auto Hierarchy<D>::plan(int base, std::span<const BlockId<D>> wanted,
                         std::span<const std::vector<std::int32_t>> weights) const -> std::vector<Planned> {
@@ -159,18 +159,18 @@ auto Hierarchy<D>::plan(int base, std::span<const BlockId<D>> wanted,
   return planned;
 }
 
-/// Send each block where it belongs. Collective. @param planned  in the order of the curve
+/// Send each block to its new owner. Collective. @param planned  in the order of the curve
 template <std::size_t D>
 BlockMotion Hierarchy<D>::share_out(const std::vector<Planned>& planned, Sharing sharing) {
-  // Of each level, or of all in the first place.
+  // One group for each level, or one for all.
   const auto group_of = [&](const Planned& one) {
-    return options_.partition == Partition::by_level ? static_cast<std::size_t>(one.place.level) : 0;
+    return options_.partition == Partition::by_level ? one.place.level : 0;
   };
   const auto weight = [&](const Planned& one) {
     std::int64_t steps = 1;
     if (options_.is_subcycled)
       for (int level = 0; level < one.place.level; ++level) steps *= space_.ratio();
-    return 2 * steps * one.weight;  // even, so that a half of it is a whole number
+    return 2 * steps * one.weight;  // even: half of it is a whole number
   };
   std::vector<std::int64_t> before(n_levels());
   for (const Planned& one : planned) before[group_of(one)] += weight(one);
@@ -186,11 +186,11 @@ BlockMotion Hierarchy<D>::share_out(const std::vector<Planned>& planned, Sharing
   std::vector<std::size_t> n_before(n_levels());
   for (int level = 0; level < n_levels(); ++level) n_before[level] = levels_[level].blocks.size();
   for (const Planned& one : planned) {
-    const std::size_t group = group_of(one);
-    const __int128 middle = before[group] + weight(one) / 2;
+    const std::int32_t group = group_of(one);
+    const __int128 midpoint = before[group] + weight(one) / 2;
     before[group] += weight(one);
     const Rank rank =
-        sharing == Sharing::kept ? context_->rank() : static_cast<Rank>(middle * context_->size() / total[group]);
+        sharing == Sharing::kept ? context_->rank() : static_cast<Rank>(midpoint * context_->size() / total[group]);
     to.push_back(rank);
     arrivals.push_back({.at = one.at,
                         .key = one.place.key,
@@ -214,7 +214,7 @@ BlockMotion Hierarchy<D>::share_out(const std::vector<Planned>& planned, Sharing
   motion.created.resize(n_levels());
   motion.weights.resize(n_levels());
   std::vector<std::size_t> n_stayed(n_levels());
-  // Pieces of the curve come from ranks in ascending order, so that all are in its order.
+  // Ranks have ascending pieces of the curve, so blocks that arrive by rank are in its order.
   for (std::size_t p = 0; p < arrived.n_peers(); ++p) {
     for (const Arrival<D>& one : arrived.of(p)) {
       std::vector<Block>& blocks = levels_[one.level].blocks;
@@ -260,7 +260,7 @@ void Hierarchy<D>::gather_places() {
     // A rank without blocks begins where the next one does.
     for (std::size_t p = first.size() - 1; p-- > 0;)
       if (first[p] == nothing) first[p] = first[p + 1];
-    // What stands before the first block of all belongs to the first rank.
+    // Places before the first block of all belong to the first rank.
     const CurvePlace lowest = first.front();
     for (CurvePlace& one : first)
       if (one == lowest) one = {};
@@ -274,7 +274,7 @@ void Hierarchy<D>::gather_places() {
     first_[level] = n_global(level) > 0 || level == 0 ? gathered(mine[level]) : first_[level - 1];
 }
 
-/// Blocks make themselves known to ranks that may have a neighbour of theirs, or a block in one of these.
+/// Introduce each block to the ranks that may have a neighbour of it, or a block in such a neighbour.
 template <std::size_t D>
 void Hierarchy<D>::introduce_neighbours() {
   std::vector<Rank> to;
@@ -286,7 +286,7 @@ void Hierarchy<D>::introduce_neighbours() {
       detail::visit_blocks(space_, level, space_.cells(block.at).grown(1), [&](const Index& near) {
         const CurvePlace place = space_.place(level, near);
         const CurvePlace behind = space_.place_behind(place);
-        // In a composite partition ranks have the same pieces of all levels.
+        // In a composite partition a rank has the same piece of all levels.
         const int last = options_.partition == Partition::by_level ? n_levels() - 1 : level;
         for (int l = level; l <= last; ++l) {
           const auto end = static_cast<Rank>(std::ranges::lower_bound(first_[l], behind) - first_[l].begin());
@@ -308,9 +308,8 @@ void Hierarchy<D>::introduce_neighbours() {
       *context_, exchange::pack_by_rank<Introduction>(to, std::span<const Introduction>(introductions)));
   for (Level& level : levels_) {
     level.known.clear();
-    for (std::size_t b = 0; b < level.blocks.size(); ++b)
-      level.known.push_back(
-          {.key = level.blocks[b].key, .rank = context_->rank(), .number = static_cast<std::int32_t>(b)});
+    for (std::int32_t b = 0; b < std::ssize(level.blocks); ++b)
+      level.known.push_back({.key = level.blocks[b].key, .rank = context_->rank(), .number = b});
   }
   for (std::size_t p = 0; p < met.n_peers(); ++p)
     for (const Introduction& one : met.of(p))
@@ -318,7 +317,7 @@ void Hierarchy<D>::introduce_neighbours() {
   for (Level& level : levels_) std::ranges::sort(level.known, {}, &Known::key);
 }
 
-/// Whether each block has what it needs around it, as far as this rank knows: it knows those. Local.
+/// Check that each block of this rank has the coarser blocks that it needs around it. Local: the rank knows these.
 template <std::size_t D>
 Status Hierarchy<D>::look_for_support() const {
   return capture([&] {
@@ -328,7 +327,7 @@ Status Hierarchy<D>::look_for_support() const {
                              [&](const Index& coarse) {
                                if (!find(level - 1, coarse))
                                  refuse(ErrorCode::bad_input, text_of(BlockId<D>{.at = block.at, .level = level}),
-                                        fmt::format("needs {} around it, which is not there",
+                                        fmt::format("needs {} around it, which is missing",
                                                     text_of(BlockId<D>{.at = coarse, .level = level - 1})));
                                return true;
                              });
@@ -338,11 +337,11 @@ Status Hierarchy<D>::look_for_support() const {
 template <std::size_t D>
 void Hierarchy<D>::validate() const {
   constexpr const char* remedy = "this is a bug in barrio, please report it";
-  // Each block asks for what it needs around it, and for its neighbours, where these must be.
+  // Each block asks the owners about the coarser blocks that it needs, and about its neighbours.
   struct Question {
     Index at;
     std::int32_t level;
-    std::int32_t is_needed;  // else: it is there or not, as `is_there` says
+    std::int32_t is_needed;  // else it may be missing: `is_there` must be right
     std::int32_t is_there;
   };
   std::vector<Rank> to;
@@ -381,7 +380,7 @@ void Hierarchy<D>::validate() const {
         const bool is_there = found && found->rank == context_->rank();
         if (one.is_needed != 0 ? !is_there : is_there != (one.is_there != 0))
           refuse(ErrorCode::internal, fmt::format("hierarchy, level {}", one.level),
-                 fmt::format("rank {} has a block whose neighbourhood is not as it should be", asked.peers[p]), remedy);
+                 fmt::format("rank {} has a block with a wrong neighbourhood", asked.peers[p]), remedy);
       }
     }
     if (n_global(0) != space_.blocks(0).size())

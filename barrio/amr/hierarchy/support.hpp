@@ -8,7 +8,7 @@
 
 namespace barrio::amr::detail {
 
-/// Call with each block of a level, moved into the domain, that has cells of a box; those beyond an end are left out.
+/// Visit each block of a level that has cells of a box, moved into the domain; those beyond the domain are left out.
 /// @param visit  returns whether to go on @return whether all were visited
 template <std::size_t D, class Visit>
 bool visit_blocks(const BlockSpace<D>& space, int level, const geometry::IndexBox<D>& cells, Visit&& visit) {
@@ -20,14 +20,14 @@ bool visit_blocks(const BlockSpace<D>& space, int level, const geometry::IndexBo
   return true;
 }
 
-/// Collects blocks with what they need around them on coarser levels, each once.
+/// Collects blocks, each once, with the coarser blocks that they need around them.
 template <std::size_t D>
 class Support {
  public:
   Support(const Hierarchy<D>& hierarchy, int base)
       : hierarchy_(hierarchy), base_(base), judged_(hierarchy.n_levels()) {}
 
-  /// @return whether the base level has all that it needs; if not, nothing is collected
+  /// Add a block. @return whether the base level has all that it needs; if not, nothing is collected
   bool add(int level, const typename geometry::IndexBox<D>::Index& at) {
     const BlockSpace<D>& space = hierarchy_.space();
     if (level == base_) return hierarchy_.find(level, at).has_value();
@@ -37,7 +37,7 @@ class Support {
     const bool has_all = visit_blocks(space, level - 1, space.footprint(at).grown(hierarchy_.options().nesting),
                                       [&](const auto& coarse) { return add(level - 1, coarse); });
     judged_[level].emplace(key, has_all);
-    // What was collected for it before the missing block was met stands on its own only if somebody else wants it.
+    // Withdraw what was collected for it before the missing block was found: nothing else may want that.
     if (!has_all) withdraw(n_before);
     if (has_all) collected_.push_back({at, level});
     return has_all;

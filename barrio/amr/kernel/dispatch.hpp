@@ -5,7 +5,7 @@
 
 namespace barrio::amr::detail {
 
-/// The kernels that were compiled for an instruction set. Local. @pre it is one of instruction_sets()
+/// Return the kernels compiled for an instruction set. Local. @pre it is one of instruction_sets()
 [[nodiscard]] const EulerKernels& euler_kernels(InstructionSet set) noexcept;
 
 }  // namespace barrio::amr::detail

@@ -8,7 +8,7 @@
 namespace barrio::amr {
 namespace detail {
 
-/// The kernels with room for primitive variables and fluxes of one block.
+/// Worker of the Euler equations: the kernels, and memory for primitive variables and fluxes of one block.
 template <std::size_t D>
 class EulerWorker final : public Worker<D> {
  public:
@@ -72,8 +72,9 @@ class EulerWorker final : public Worker<D> {
 
 template <std::size_t D>
 Euler<D>::Euler(const EulerOptions& options) : options_(options) {
-  if (!(options.gamma > 1.0)) refuse(ErrorCode::usage, fmt::format("gamma {}", options.gamma), "is not above 1");
-  if (options.n_species < 0) refuse(ErrorCode::usage, fmt::format("{} species", options.n_species), "are none");
+  if (!(options.gamma > 1.0)) refuse(ErrorCode::usage, fmt::format("gamma {}", options.gamma), "must be above 1");
+  if (options.n_species < 0)
+    refuse(ErrorCode::usage, fmt::format("{} species", options.n_species), "must be at least 0");
 }
 
 template <std::size_t D>

@@ -2,21 +2,20 @@
 
 #include "barrio/amr/kernel/lanes.hpp"
 
-// Finite volumes of second order: density, velocity and pressure at the ends of cells by a limited parabola (Koren
-// 1993; half the error of van Leer's slopes on waves and vortices, for 6 % more time), the HLLC solver (Toro, Spruce,
-// Speares 1994) with the wave speeds of Einfeldt 1988, one stage of the two of Heun's method.
+// Finite volumes of second order: density, velocity and pressure at cell faces by a limited parabola (Koren 1993; half
+// the error of van Leer's slopes on waves and vortices, for 6 % more time), the HLLC solver (Toro, Spruce, Speares
+// 1994) with the wave speeds of Einfeldt 1988, one of the two stages of Heun's method.
 //
-// A box is passed over once, plane by plane: primitive variables of the plane after the next, the fluxes through the
-// upper faces of each row, those of the lower ones being kept, and the row's new state. All that is kept lies in the
-// cache.
+// One pass over a box, plane by plane: primitive variables two planes ahead; for each row the fluxes through its upper
+// faces, while those through the lower ones are kept; and the row's new state. The kept data stays in the cache.
 //
-// Mirrored states give mirrored fluxes to the last bit, and a state that is the same along two axes gives what one axis
-// alone would: every sum is written so that exchanging left and right exchanges its terms.
+// Mirrored states give mirrored fluxes to the last bit, and a state that is constant along two axes gives the result of
+// one axis alone: every sum is written so that exchanging left and right exchanges its terms.
 
 namespace barrio::amr::detail::BARRIO_KERNEL_SET {
 namespace {
 
-/// Density, velocity across the face and along it, pressure at one side of faces.
+/// State at one side of faces; velocity across the face and along it.
 template <int D>
 struct Side {
   Lanes density;
@@ -35,7 +34,7 @@ struct Side {
   }
 };
 
-/// Both sides need the reciprocal of a density: one division gives two. What limits the kernel is divisions and roots.
+/// Finish both sides. One division gives both reciprocal densities: divisions and roots limit the kernel.
 template <int D>
 [[gnu::always_inline]] inline void finish(Side<D>& left, Side<D>& right, double gamma) {
   const Lanes inverse = 1.0 / (left.density * right.density);
@@ -61,7 +60,7 @@ struct Outer {
 
 template <int D>
 [[gnu::always_inline]] inline Outer outer_waves(const Side<D>& left, const Side<D>& right) {
-  // The weights of Roe's means, the roots of both densities, times the sum of these: one root instead of two.
+  // Roe's weights, the roots of both densities, each times the sum of both: one root instead of two.
   const Lanes root = sqrt(left.density * right.density);
   const Lanes of_left = left.density + root;
   const Lanes of_right = right.density + root;
@@ -79,24 +78,24 @@ template <int D>
   const auto [lowest, highest] = outer_waves(left, right);
   const Lanes mass_left = left.density * (lowest - left.normal);
   const Lanes mass_right = right.density * (highest - right.normal);
-  const Lanes middle = ((right.pressure - left.pressure) + (mass_left * left.normal - mass_right * right.normal)) /
-                       (mass_left - mass_right);
-  const Lanes middle_pressure = 0.5 * ((left.pressure + mass_left * (middle - left.normal)) +
-                                       (right.pressure + mass_right * (middle - right.normal)));
-  const Lanes::mask_type is_left = middle >= 0.0;
+  const Lanes contact = ((right.pressure - left.pressure) + (mass_left * left.normal - mass_right * right.normal)) /
+                        (mass_left - mass_right);
+  const Lanes contact_pressure = 0.5 * ((left.pressure + mass_left * (contact - left.normal)) +
+                                        (right.pressure + mass_right * (contact - right.normal)));
+  const Lanes::mask_type is_left = contact >= 0.0;
   const Lanes density = select(is_left, left.density, right.density);
   const Lanes normal = select(is_left, left.normal, right.normal);
   const Lanes pressure = select(is_left, left.pressure, right.pressure);
   const Lanes mass_energy = select(is_left, left.mass_energy, right.mass_energy);
   const Lanes mass = select(is_left, mass_left, mass_right);
-  // Between the waves the state is that of the star region; where all of them go one way it is that of the side.
+  // Between the outer waves take the star state; where all waves go one way, the state of the side they come from.
   const Lanes::mask_type is_between = select(is_left, -lowest, highest) > 0.0;
-  const Lanes width = select(is_left, lowest, highest) - middle;
+  const Lanes width = select(is_left, lowest, highest) - contact;
   const Lanes inverse_both = 1.0 / (mass * width);
   const Lanes star_density = select(is_between, mass * (mass * inverse_both), density);
-  const Lanes speed = select(is_between, middle, normal);
-  const Lanes star_pressure = select(is_between, middle_pressure, pressure);
-  const Lanes gain = (middle - normal) * (middle + pressure * (width * inverse_both));
+  const Lanes speed = select(is_between, contact, normal);
+  const Lanes star_pressure = select(is_between, contact_pressure, pressure);
+  const Lanes gain = (contact - normal) * (contact + pressure * (width * inverse_both));
   const Lanes star_energy = star_density * select(is_between, mass_energy + gain, mass_energy);
   Flux<D> flux;
   flux.density = star_density * speed;
@@ -107,8 +106,8 @@ template <int D>
   return flux;
 }
 
-/// Without the wave between the two outer ones (Harten, Lax, van Leer 1983, with the speeds of Einfeldt): contacts are
-/// smeared, and shocks along an axis stay straight.
+/// Flux without a contact wave (Harten, Lax, van Leer 1983, with the speeds of Einfeldt): contacts are smeared, and
+/// shocks along an axis stay straight.
 template <int D>
 [[gnu::always_inline]] inline Flux<D> hlle(const Side<D>& left, const Side<D>& right) {
   const Outer outer = outer_waves(left, right);
@@ -136,7 +135,7 @@ template <int D>
   return flux;
 }
 
-/// Density, velocities, pressure and parts of species of a piece of a row.
+/// Compute density, velocities, pressure and mass fractions of species of a piece of a row.
 template <int D>
 void make_primitive_row(const EulerStage& stage, const double* u, std::ptrdiff_t from, double* w, std::ptrdiff_t to,
                         std::ptrdiff_t n) {
@@ -158,16 +157,16 @@ void make_primitive_row(const EulerStage& stage, const double* u, std::ptrdiff_t
   }
 }
 
-/// Planes of primitive variables, of which those live that are near the one that is advanced: they stay in the cache.
+/// Planes of primitive variables. Only those near the plane that is advanced are kept: they stay in the cache.
 template <int D>
 class Planes {
  public:
   explicit Planes(const EulerStage& stage) : stage_(stage) {}
 
-  /// Density of the first cell of a row.
+  /// Return the density of the first cell of a row.
   [[nodiscard]] const double* row(std::ptrdiff_t j, std::ptrdiff_t k) const { return place(j, k); }
 
-  /// Make those of plane k, in place of the third one before. Cells beyond edges and corners of the box are not used.
+  /// Compute plane k, in place of plane k - 3. Cells beyond edges and corners of the box are not used.
   void make(std::ptrdiff_t k) const {
     constexpr std::ptrdiff_t depth = 2;
     const bool is_beyond_k = k < 0 || k >= stage_.n[2];
@@ -181,7 +180,7 @@ class Planes {
         make_primitive_row<D>(stage_, ghosts, stage_.ghosts.variable, w, to, n);
         continue;
       }
-      // Vectors reach from the ghosts at both ends into what is written after them.
+      // In this order: a vector that reaches beyond its piece of the row writes only what is computed after it.
       make_primitive_row<D>(stage_, ghosts - depth, stage_.ghosts.variable, w - depth, to, depth);
       make_primitive_row<D>(stage_, stage_.cells.first + k * stage_.cells.plane + j * stage_.cells.row,
                             stage_.cells.variable, w, to, n);
@@ -196,8 +195,8 @@ class Planes {
   const EulerStage& stage_;
 };
 
-/// Values of all variables at the lower and the upper ends of a row of cells along an axis, into rows `room` numbers
-/// apart. @param below, here, above  primitive density of the first cell, and of those beside it along the axis
+/// Reconstruct all variables at the lower and upper faces of a row of cells along an axis, into rows `room` numbers
+/// apart. @param below, here, above  primitive density of the first cell and of its neighbours along the axis
 template <bool Flattens>
 void reconstruct_row(const EulerStage& stage, int axis, std::ptrdiff_t n_variables, const double* below,
                      const double* here, const double* above, std::ptrdiff_t n, double* low, double* high,
@@ -210,27 +209,27 @@ void reconstruct_row(const EulerStage& stage, int axis, std::ptrdiff_t n_variabl
       const Lanes value = load(here + from + i);
       const Lanes before = value - load(below + from + i);
       const Lanes after = load(above + from + i) - value;
-      // Not beyond the values of the cells on both sides, and nothing at an extremum.
-      Lanes most = select(before * after > 0.0, min(abs(before), abs(after)), Lanes(0.0));
+      // Largest difference: values stay between those of the two cells, and an extremum is flat.
+      Lanes limit = select(before * after > 0.0, min(abs(before), abs(after)), Lanes(0.0));
       if constexpr (Flattens) {
         const Lanes pressure_below = load(below + pressure + i);
         const Lanes pressure_above = load(above + pressure + i);
         const Lanes::mask_type is_shock =
             abs(pressure_above - pressure_below) > 2.0 * min(pressure_below, pressure_above) &&
             load(below + normal + i) > load(above + normal + i);
-        most = select(is_shock, Lanes(0.0), most);
+        limit = select(is_shock, Lanes(0.0), limit);
       }
       constexpr double sixth = 1.0 / 6.0;
       const Lanes of_before = sixth * before;
       const Lanes of_after = sixth * after;
       const Lanes both = of_before + of_after;
-      store(value - min(max(both + of_before, -most), most), low + v * room + i);
-      store(value + min(max(both + of_after, -most), most), high + v * room + i);
+      store(value - min(max(both + of_before, -limit), limit), low + v * room + i);
+      store(value + min(max(both + of_after, -limit), limit), high + v * room + i);
     }
   }
 }
 
-/// sinh and cosh of numbers between -2.5 and 2.5, to nine digits.
+/// Compute sinh and cosh of numbers between -2.5 and 2.5, to nine digits.
 [[gnu::always_inline]] inline void hyperbolic(const Lanes& x, Lanes& sinh, Lanes& cosh) {
   const Lanes square = x * x;
   Lanes odd = 1.0;
@@ -243,10 +242,10 @@ void reconstruct_row(const EulerStage& stage, int axis, std::ptrdiff_t n_variabl
   cosh = even;
 }
 
-/// Where a contact passes through a cell, take for its ends those of a step that is smeared over less than a cell, a
-/// hyperbolic tangent between the values on both sides (THINC: Xiao, Honma, Kono 2005): of the density, of the
-/// velocities along the contact, and of species. Across a contact, that is, where the density changes by more than a
-/// fifth and the pressure by little (Colella, Woodward 1984, equation 3.2).
+/// Sharpen contacts: where one passes through a cell, replace the values at its faces by those of a hyperbolic tangent
+/// between the neighbours' values, a step over less than a cell (THINC: Xiao, Honma, Kono 2005). For density, species
+/// and the velocities along the contact. A contact is where the density changes by more than a fifth, and the pressure
+/// by little (Colella, Woodward 1984, equation 3.2).
 void sharpen_row(const EulerStage& stage, int axis, std::ptrdiff_t n_variables, const double* below, const double* here,
                  const double* above, std::ptrdiff_t n, double* low, double* high, std::ptrdiff_t room) {
   constexpr double steepness = 2.5;
@@ -257,16 +256,16 @@ void sharpen_row(const EulerStage& stage, int axis, std::ptrdiff_t n_variables, 
   for (std::ptrdiff_t i = 0; i < n; i += n_lanes) {
     const Lanes density_below = load(below + i);
     const Lanes density_above = load(above + i);
-    const Lanes least = min(density_below, density_above);
+    const Lanes lower = min(density_below, density_above);
     const Lanes jump = abs(density_above - density_below);
-    Lanes::mask_type is_contact = jump > 0.2 * least;
+    Lanes::mask_type is_contact = jump > 0.2 * lower;
     if (none_of(is_contact)) continue;
     const Lanes density = load(here + i);
     const Lanes pressure_below = load(below + pressure + i);
     const Lanes pressure_above = load(above + pressure + i);
     is_contact =
         is_contact && (density - density_below) * (density_above - density) > 0.0 &&
-        abs(pressure_above - pressure_below) * least < 0.1 * stage.gamma * (jump * min(pressure_below, pressure_above));
+        abs(pressure_above - pressure_below) * lower < 0.1 * stage.gamma * (jump * min(pressure_below, pressure_above));
     if (none_of(is_contact)) continue;
     for (std::ptrdiff_t v = 0; v < n_variables; ++v) {
       if (v == 1 + axis || v == first_species - 1) continue;
@@ -278,12 +277,12 @@ void sharpen_row(const EulerStage& stage, int axis, std::ptrdiff_t n_variables, 
       const Lanes::mask_type is_step = is_contact && before * after > 0.0;
       const Lanes both = before + after;
       const Lanes half = 0.5 * both;
-      const Lanes middle = value + 0.5 * (after - before);
+      const Lanes mean = value + 0.5 * (after - before);
       Lanes sinh;
       Lanes cosh;
       hyperbolic(steepness * ((before - after) / select(is_step, both, Lanes(1.0))), sinh, cosh);
-      store(select(is_step, middle - half * (over_tanh - over_sinh * (cosh + sinh)), load(low + to)), low + to);
-      store(select(is_step, middle + half * (over_tanh - over_sinh * (cosh - sinh)), load(high + to)), high + to);
+      store(select(is_step, mean - half * (over_tanh - over_sinh * (cosh + sinh)), load(low + to)), low + to);
+      store(select(is_step, mean + half * (over_tanh - over_sinh * (cosh - sinh)), load(high + to)), high + to);
     }
   }
 }
@@ -297,9 +296,8 @@ void reconstruct(const EulerStage& stage, int axis, std::ptrdiff_t n_variables, 
   if (stage.sharpens) sharpen_row(stage, axis, n_variables, below, here, above, n, low, high, room);
 }
 
-/// Fluxes through a row of faces from the values at both sides of them, all in rows `room` numbers apart. A pass of its
-/// own: what one vector of faces needs is a long chain of operations, and the shorter it is the more of them run at
-/// once.
+/// Compute fluxes through a row of faces from the values on both sides, all in rows `room` numbers apart. A pass of its
+/// own: the chain of operations of one vector is long, and the shorter it is, the more of them overlap.
 template <int D, int Axis, bool IsHlle>
 void flux_row_by(const EulerStage& stage, const double* left_of, const double* right_of, std::ptrdiff_t n, double* to,
                  std::ptrdiff_t room) {
@@ -335,7 +333,7 @@ void flux_row(const EulerStage& stage, const double* left_of, const double* righ
   (stage.is_hlle ? flux_row_by<D, Axis, true> : flux_row_by<D, Axis, false>)(stage, left_of, right_of, n, to, room);
 }
 
-/// Copy a row of fluxes of all variables to the faces of the box.
+/// Copy a row of fluxes of all variables to a wanted plane.
 void keep_row(const double* from, std::ptrdiff_t room, std::ptrdiff_t n_variables, std::ptrdiff_t n, double* to,
               std::ptrdiff_t variable) {
   for (std::ptrdiff_t v = 0; v < n_variables; ++v)
@@ -348,7 +346,7 @@ void swap(double* (&rows)[2]) {
   rows[1] = first;
 }
 
-/// Where the fluxes of the plane of faces below a cell are wanted, or null.
+/// Return the memory for the fluxes of the plane of faces below a cell, or null if they are not wanted.
 double* plane_below(const EulerStage& stage, int axis, std::ptrdiff_t cell) {
   return cell % stage.plane_step[axis] == 0 ? stage.planes[axis][cell / stage.plane_step[axis]] : nullptr;
 }
@@ -360,7 +358,7 @@ struct RowFluxes {
   const double* across_k[2];
 };
 
-/// The new state of a row of cells.
+/// Compute the new state of a row of cells.
 template <int D>
 void advance_row(const EulerStage& stage, std::ptrdiff_t n_variables, std::ptrdiff_t j, std::ptrdiff_t k,
                  const RowFluxes& fluxes) {
@@ -385,7 +383,7 @@ void advance_row(const EulerStage& stage, std::ptrdiff_t n_variables, std::ptrdi
     };
     std::ptrdiff_t i = 0;
     for (; i + n_lanes <= n; i += n_lanes) store(advance(i), out + i);
-    // Rows of the state are not padded: what is behind them belongs to the next one.
+    // Rows of the state are not padded: the next row follows.
     if (i < n) {
       double rest[n_lanes];
       store(advance(i), rest);
@@ -402,8 +400,8 @@ void run_stage(const EulerStage& stage) {
   const std::ptrdiff_t room = stage.flux_row;
   const std::ptrdiff_t plane_room = n_variables * room;  // of a row of all variables
   // Rows: fluxes along the first axis; below and above along the second; below and above along the third, for all rows
-  // of a plane. Then values at lower ends of a row of cells, and at upper ends, which the next faces have on their
-  // left: along the second axis, and along the third for all rows of a plane.
+  // of a plane. Then values at the lower faces of a row of cells, and at its upper faces, which are left values of the
+  // next ones: along the second axis, and along the third for all rows of a plane.
   double* const across_i = stage.fluxes;
   double* across_j[2] = {across_i + plane_room, across_i + 2 * plane_room};
   double* across_k[2] = {across_i + 3 * plane_room, across_i + (3 + n[1]) * plane_room};
@@ -479,7 +477,7 @@ void run_stage(const EulerStage& stage) {
 
 template <int D>
 double fastest(const EulerStage& stage) {
-  Lanes most = 0.0;
+  Lanes highest = 0.0;
   double rest = 0.0;
   Lanes::mask_type is_sound(true);
   for (std::ptrdiff_t k = 0; k < stage.n[2]; ++k) {
@@ -502,9 +500,9 @@ double fastest(const EulerStage& stage) {
         for (int a = 0; a < D; ++a) rate += (abs(velocity[a]) + sound) * stage.time_over_size[a];
         if (i + n_lanes <= stage.n[0]) {
           is_sound = is_sound && is_here;
-          most = max(most, rate);
+          highest = max(highest, rate);
         } else {
-          // Lanes behind the row count for nothing.
+          // Ignore lanes behind the row.
           const Lanes of_sound = select(is_here, Lanes(1.0), Lanes(0.0));
           double sound_lanes[n_lanes];
           store(of_sound, sound_lanes);
@@ -520,7 +518,7 @@ double fastest(const EulerStage& stage) {
   }
   if (!all_of(is_sound)) return -1.0;
   double lanes[n_lanes];
-  store(most, lanes);
+  store(highest, lanes);
   for (const double one : lanes)
     if (one > rest) rest = one;
   return rest;

@@ -4,7 +4,7 @@
 
 #include <experimental/simd>
 
-// For sources that are compiled for several instruction sets: all is in the namespace of the set.
+// For sources that are compiled for several instruction sets: everything is in the namespace of the set.
 
 namespace barrio::amr::detail::BARRIO_KERNEL_SET {
 
@@ -21,7 +21,7 @@ constexpr std::ptrdiff_t n_lanes = Lanes::size();
 inline Lanes load(const double* from) { return Lanes(from, simd::element_aligned); }
 inline void store(const Lanes& lanes, double* to) { lanes.copy_to(to, simd::element_aligned); }
 
-/// a where the mask is set, else b.
+/// Select a where the mask is set, else b.
 inline Lanes select(const Lanes::mask_type& mask, const Lanes& a, const Lanes& b) {
   Lanes result = b;
   simd::where(mask, result) = a;

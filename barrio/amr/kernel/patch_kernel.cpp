@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "barrio/amr/advance/tile.hpp"
 #include "barrio/base/error.hpp"
@@ -18,7 +19,7 @@ class PatchWorker final : public Worker<D> {
   explicit PatchWorker(const PatchKernel<D>& kernel) : kernel_(kernel) {}
 
   void advance(const Stage<D>& stage) override {
-    const auto n_variables = static_cast<std::int64_t>(kernel_.variables.size());
+    const std::int64_t n_variables = std::ssize(kernel_.variables);
     change_.assign(stage.cells.size() * n_variables, 0.0);
     const CellView<D> change = view_of<D>(change_.data(), stage.cells);
     for (std::size_t axis = 0; axis < D; ++axis) {
@@ -49,13 +50,13 @@ class PatchWorker final : public Worker<D> {
  private:
   template <class Visit>
   void for_each(const Box& cells, Visit visit) const {
-    for (int v = 0; v < static_cast<int>(kernel_.variables.size()); ++v)
+    for (int v = 0; v < std::ssize(kernel_.variables); ++v)
       for (std::int64_t n = 0; n < cells.size(); ++n) visit(v, cells.at(n));
   }
-  /// Copy the planes of faces that are asked for.
+  /// Copy the wanted planes of fluxes.
   void hand_out(const Stage<D>& stage, std::size_t axis, const CellView<D>& flux) const {
     for (std::ptrdiff_t m = 0; m < Stage<D>::max_planes; ++m) {
-      double* const to = stage.planes[axis][static_cast<std::size_t>(m)];
+      double* const to = stage.planes[axis][m];
       if (to == nullptr) continue;
       Box plane = stage.cells;
       plane.low[axis] += m * stage.plane_step;
@@ -74,10 +75,11 @@ class PatchSystem final : public System<D> {
  public:
   explicit PatchSystem(PatchKernel<D> kernel) : kernel_(std::move(kernel)) {
     if (kernel_.variables.empty() || !kernel_.fluxes || !kernel_.fastest)
-      refuse(ErrorCode::usage, "patch kernel", "lacks variables, fluxes or the fastest signal");
+      refuse(ErrorCode::usage, "patch kernel", "must have variables, fluxes and the fastest signal");
     if (!kernel_.vector_axis.empty() && kernel_.vector_axis.size() != kernel_.variables.size())
       refuse(ErrorCode::usage, "patch kernel",
-             fmt::format("has {} variables and {} axes of them", kernel_.variables.size(), kernel_.vector_axis.size()));
+             fmt::format("has {} variables, but {} entries of vector_axis", kernel_.variables.size(),
+                         kernel_.vector_axis.size()));
   }
   [[nodiscard]] std::string description() const override { return kernel_.description; }
   [[nodiscard]] std::vector<std::string> variables() const override { return kernel_.variables; }
@@ -88,8 +90,7 @@ class PatchSystem final : public System<D> {
   [[nodiscard]] bool uses_corners() const noexcept override { return kernel_.uses_corners; }
   [[nodiscard]] bool checks_interpolation() const noexcept override { return static_cast<bool>(kernel_.fault_of); }
   [[nodiscard]] double reflected(int variable, std::size_t axis) const noexcept override {
-    const bool is_turned = !kernel_.vector_axis.empty() &&
-                           kernel_.vector_axis[static_cast<std::size_t>(variable)] == static_cast<int>(axis);
+    const bool is_turned = !kernel_.vector_axis.empty() && std::cmp_equal(kernel_.vector_axis[variable], axis);
     return is_turned ? -1.0 : 1.0;
   }
   [[nodiscard]] std::unique_ptr<Worker<D>> make_worker(int) const override {

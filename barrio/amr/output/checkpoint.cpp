@@ -18,17 +18,15 @@ constexpr std::int64_t version = 1;
 
 std::string group_of(int level) { return fmt::format("/amr/level_{}", level); }
 
-/// What describes a grid, as whole numbers and as others.
+/// Description of a grid in numbers.
 template <std::size_t D>
 struct Description {
   std::vector<std::int64_t> integers;
   std::vector<double> reals;
 };
 template <std::size_t D>
-Description<D> describe(const GridOptions<D>& grid, int n_variables) {
-  Description<D> of{
-      .integers = {version, static_cast<std::int64_t>(D), n_variables, grid.n_levels, grid.ratio, grid.block_cells},
-      .reals = {}};
+Description<D> describe(const GridOptions<D>& grid, std::int64_t n_variables) {
+  Description<D> of{.integers = {version, D, n_variables, grid.n_levels, grid.ratio, grid.block_cells}, .reals = {}};
   for (std::size_t k = 0; k < D; ++k) {
     of.integers.push_back(grid.n_cells[k]);
     of.integers.push_back(grid.is_periodic[k] ? 1 : 0);
@@ -38,10 +36,11 @@ Description<D> describe(const GridOptions<D>& grid, int n_variables) {
   return of;
 }
 
-/// Where this rank's blocks of a level stand among those of all.
+/// Return the row of this rank's first block of a level in the file.
 template <std::size_t D>
 std::int64_t first_row(const Hierarchy<D>& hierarchy, int level) {
-  return mpi::exclusive_sum(hierarchy.context(), static_cast<std::int64_t>(hierarchy.blocks(level).size()));
+  const std::int64_t n = std::ssize(hierarchy.blocks(level));
+  return mpi::exclusive_sum(hierarchy.context(), n);
 }
 
 }  // namespace
@@ -54,7 +53,7 @@ void write_checkpoint(const Simulation<D>& simulation, const std::string& path) 
   const std::int64_t row_size = hierarchy.space().block_size() * n_variables;
   std::uint64_t expected = 0;
   for (int level = 0; level < hierarchy.n_levels(); ++level)
-    expected += static_cast<std::uint64_t>(hierarchy.n_global(level) * row_size) * sizeof(double);
+    expected += hierarchy.n_global(level) * row_size * sizeof(double);
   const std::uint64_t checksum = simulation.checksum();
   files::FileWriter file(context, path, expected);
   file.make_group("/amr");
@@ -76,21 +75,21 @@ void write_checkpoint(const Simulation<D>& simulation, const std::string& path) 
     const std::int64_t first = first_row(hierarchy, level);
     file.write_rows<std::int64_t>(group_of(level) + "/blocks", hierarchy.n_global(level), D, first, places);
     const auto values = file.make_rows<double>(group_of(level) + "/values", hierarchy.n_global(level), row_size);
-    for (std::size_t b = 0; b < blocks.size(); ++b)
-      file.put_rows<double>(values, first + static_cast<std::int64_t>(b), simulation.state().values(level, b));
+    for (std::int64_t b = 0; b < std::ssize(blocks); ++b)
+      file.put_rows<double>(values, first + b, simulation.state().values(level, b));
   }
   file.close();
 }
 
 namespace {
 
-/// The numbers of a checkpoint, the same on all ranks. Collective.
+/// Check the description in a checkpoint, and return its numbers of the state, the same on all ranks. Collective.
 template <std::size_t D>
 std::vector<std::int64_t> read_description(files::SharedFile& file, mpi::Context& context, const std::string& path,
                                            const System<D>& system, const SimulationOptions<D>& options) {
   if (!files::has(file.get(), "/amr/grid"))
-    refuse_together(ErrorCode::bad_input, path, "is no checkpoint of barrio amr");
-  const Description<D> wanted = describe(options.grid, static_cast<int>(system.variables().size()));
+    refuse_together(ErrorCode::bad_input, path, "is not a checkpoint of barrio amr");
+  const Description<D> wanted = describe(options.grid, std::ssize(system.variables()));
   const std::vector<std::int64_t> integers = files::read_integers(file.get(), "/amr/grid");
   if (integers.empty() || integers.front() != version)
     refuse_together(ErrorCode::bad_input, path, "was written by another version of barrio");
@@ -98,29 +97,30 @@ std::vector<std::int64_t> read_description(files::SharedFile& file, mpi::Context
     const files::NativeValues text = files::read_native_attribute(file.get(), "/amr", "system");
     const std::string written = files::trimmed({reinterpret_cast<const char*>(text.bytes.data()), text.bytes.size()});
     if (written != system.description())
-      refuse(ErrorCode::bad_input, path, fmt::format("is of other physics: {}", written),
+      refuse(ErrorCode::bad_input, path, fmt::format("was written for another system: {}", written),
              fmt::format("this run has: {}", system.description()));
   });
   if (integers != wanted.integers || files::read_reals(file.get(), "/amr/places") != wanted.reals)
-    refuse_together(ErrorCode::bad_input, path, "is of another grid", "give the grid that it was written with");
+    refuse_together(ErrorCode::bad_input, path, "was written for another grid",
+                    "give the grid that it was written with");
   std::vector<std::int64_t> state = files::read_integers(file.get(), "/amr/state");
-  if (state.size() != 2 + 2 * static_cast<std::size_t>(options.grid.n_levels))
-    refuse_together(ErrorCode::bad_input, path, "has no state of each level", damaged_remedy);
+  if (std::ssize(state) != 2 + 2 * options.grid.n_levels)
+    refuse_together(ErrorCode::bad_input, path, "does not have the state of each level", damaged_remedy);
   return state;
 }
 
-/// Each rank reads a part of the blocks; who gets which is found later.
+/// Read an equal part of the blocks on each rank; the hierarchy finds their owners.
 template <std::size_t D>
 std::vector<BlockId<D>> read_blocks(files::SharedFile& file, mpi::Context& context, std::span<const std::int64_t> n) {
   std::vector<BlockId<D>> blocks;
-  for (std::size_t level = 0; level < n.size(); ++level) {
+  for (int level = 0; level < std::ssize(n); ++level) {
     if (n[level] == 0) continue;
     const std::int64_t first = n[level] * context.rank() / context.size();
     const std::int64_t end = n[level] * (context.rank() + 1) / context.size();
-    const std::vector<std::int64_t> places = files::read_integers(
-        file.get(), group_of(static_cast<int>(level)) + "/blocks", {.first = first, .count = end - first});
+    const std::vector<std::int64_t> places =
+        files::read_integers(file.get(), group_of(level) + "/blocks", {.first = first, .count = end - first});
     for (std::size_t i = 0; i + D <= places.size(); i += D) {
-      BlockId<D> block{.at = {}, .level = static_cast<std::int32_t>(level)};
+      BlockId<D> block{.at = {}, .level = level};
       for (std::size_t k = 0; k < D; ++k) block.at[k] = places[i + k];
       blocks.push_back(block);
     }
@@ -128,22 +128,22 @@ std::vector<BlockId<D>> read_blocks(files::SharedFile& file, mpi::Context& conte
   return blocks;
 }
 
-/// Blocks of a rank are a run of rows on each level, since both follow the curve.
+/// Read the values of this rank's blocks: one run of rows on each level, since both follow the curve.
 template <std::size_t D>
 void read_values(files::SharedFile& file, const std::string& path, GridFunction<double, D>& state) {
   const Hierarchy<D>& hierarchy = state.hierarchy();
-  const auto row_size = static_cast<std::size_t>(hierarchy.space().block_size() * state.n_components());
+  const std::size_t row_size = hierarchy.space().block_size() * state.n_components();
   for (int level = 0; level < hierarchy.n_levels(); ++level) {
     if (hierarchy.n_global(level) == 0) continue;
-    const auto n = static_cast<std::int64_t>(hierarchy.blocks(level).size());
+    const std::int64_t n = std::ssize(hierarchy.blocks(level));
     const std::int64_t first = first_row(hierarchy, level);
     const std::vector<double> values =
         files::read_reals(file.get(), group_of(level) + "/values", {.first = first, .count = n});
     agree_after(hierarchy.context(), [&] {
-      if (values.size() != static_cast<std::size_t>(n) * row_size)
+      if (values.size() != n * row_size)
         refuse(ErrorCode::bad_input, path, fmt::format("level {} has rows of another length", level), damaged_remedy);
     });
-    for (std::size_t b = 0; b < static_cast<std::size_t>(n); ++b)
+    for (std::int64_t b = 0; b < n; ++b)
       std::ranges::copy(std::span(values).subspan(b * row_size, row_size), state.values(level, b).begin());
   }
 }
@@ -156,14 +156,13 @@ Simulation<D> read_checkpoint(mpi::Context& context, std::shared_ptr<const Syste
   files::SharedFile file = files::open_to_read(context, path);
   return files::or_close(file, [&] {
     const std::vector<std::int64_t> numbers = read_description(file, context, path, *system, options);
-    const auto n_levels = static_cast<std::size_t>(options.grid.n_levels);
+    const int n_levels = options.grid.n_levels;
     SavedState<D> saved;
     const std::vector<double> time = files::read_reals(file.get(), "/amr/time");
     if (time.size() != 1) refuse_together(ErrorCode::bad_input, path, "has no time", damaged_remedy);
     saved.time = time.front();
     saved.n_steps = numbers[0];
-    for (std::size_t level = 0; level < n_levels; ++level)
-      saved.n_since_regrid.push_back(static_cast<int>(numbers[2 + level]));
+    for (int level = 0; level < n_levels; ++level) saved.n_since_regrid.push_back(static_cast<int>(numbers[2 + level]));
     saved.blocks = read_blocks<D>(file, context, std::span(numbers).subspan(2 + n_levels));
     saved.fill = [&](GridFunction<double, D>& state) { read_values(file, path, state); };
     Simulation<D> simulation(context, std::move(system), std::move(options), saved);

@@ -20,8 +20,8 @@ files::AmrGeometry geometry_of(const BlockSpace<D>& space) {
   return geometry;
 }
 
-/// A plane grid is as thick as a coarse cell, on each level: readers hide only what finer cells cover through and
-/// through.
+/// Return the layers of a plane grid. It is one coarse cell thick on each level: readers hide a cell only where finer
+/// cells cover all of it.
 template <std::size_t D>
 std::int64_t layers_of(const BlockSpace<D>& space, int level) {
   std::int64_t n = 1;
@@ -34,11 +34,10 @@ template <std::size_t D>
 std::uint64_t expected_bytes(const Simulation<D>& simulation, std::span<const OutputQuantity> quantities) {
   std::uint64_t n = 0;
   for (int level = 0; level < simulation.hierarchy().n_levels(); ++level)
-    n += static_cast<std::uint64_t>(simulation.hierarchy().n_global(level) *
-                                    simulation.hierarchy().space().block_size() *
-                                    layers_of(simulation.hierarchy().space(), level));
+    n += simulation.hierarchy().n_global(level) * simulation.hierarchy().space().block_size() *
+         layers_of(simulation.hierarchy().space(), level);
   std::uint64_t width = 0;
-  for (const OutputQuantity& one : quantities) width += static_cast<std::uint64_t>(one.width);
+  for (const OutputQuantity& one : quantities) width += one.width;
   return n * width * sizeof(double);
 }
 
@@ -78,15 +77,15 @@ void SimulationFile<D>::write(const Simulation<D>& simulation) {
     }
   }
   file_.make_boxes(boxes);
-  const auto n_cells = static_cast<std::size_t>(space.block_size());
-  const auto n_variables = static_cast<std::size_t>(simulation.state().n_components());
+  const std::size_t n_cells = space.block_size();
+  const std::size_t n_variables = simulation.state().n_components();
   std::vector<double> u(n_variables);
   std::vector<double> values;
   for (const OutputQuantity& quantity : quantities_) {
     const auto rows = file_.make_array<double>(quantity.name, quantity.width);
-    const auto width = static_cast<std::size_t>(quantity.width);
+    const std::size_t width = quantity.width;
     for (int level = 0; level < hierarchy.n_levels(); ++level) {
-      const auto n_layers = static_cast<std::size_t>(layers_of(space, level));
+      const std::size_t n_layers = layers_of(space, level);
       values.resize(n_cells * width * n_layers);
       for (std::size_t b = 0; b < hierarchy.blocks(level).size(); ++b) {
         const std::span<const double> state = simulation.state().values(level, b);
@@ -95,8 +94,7 @@ void SimulationFile<D>::write(const Simulation<D>& simulation) {
           quantity.compute(u, std::span(values).subspan(n * width, width));
         }
         for (std::size_t layer = 1; layer < n_layers; ++layer)
-          std::copy_n(values.begin(), n_cells * width,
-                      values.begin() + static_cast<std::ptrdiff_t>(layer * n_cells * width));
+          std::copy_n(values.begin(), n_cells * width, values.begin() + layer * n_cells * width);
         file_.put_array<double>(rows, level, b, values);
       }
     }

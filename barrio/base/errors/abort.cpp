@@ -13,7 +13,7 @@ namespace barrio {
 namespace {
 AbortHook installed_hook;
 
-// One write per message, so that lines of several ranks do not mix.
+// One write per message keeps lines of several ranks apart.
 void write_stderr(std::string_view text) noexcept {
   while (!text.empty()) {
     const ssize_t n = ::write(STDERR_FILENO, text.data(), text.size());
@@ -37,7 +37,7 @@ AbortHook abort_hook() noexcept { return installed_hook; }
 void abort_job(ErrorCode code, std::string_view message) noexcept {
   try {
     write_stderr(fmt::format("[rank {}/{}] {}\n", installed_hook.rank, installed_hook.size, message));
-  } catch (...) {  // no memory is left for a longer line
+  } catch (...) {  // too little memory for the formatted line
     std::array<char, 64> who{};
     const auto end =
         fmt::format_to_n(who.data(), who.size(), "[rank {}/{}] ", installed_hook.rank, installed_hook.size);

@@ -12,13 +12,13 @@
 namespace barrio {
 namespace {
 
-/// Lock a file for the process that has it open. A lock of the open file, not of the process: it lasts until the last
-/// copy of the descriptor is closed. @return false if another process has the lock
+/// Lock an open file. The lock belongs to the open file, not to the process: it lasts until the last copy of the
+/// descriptor is closed. @return false if another process holds the lock
 bool lock(int file) noexcept {
   struct flock whole{};
   whole.l_type = F_WRLCK;
   whole.l_whence = SEEK_SET;
-  return ::fcntl(file, F_OFD_SETLK, &whole) == 0 || (errno != EAGAIN && errno != EACCES);  // else there are no locks
+  return ::fcntl(file, F_OFD_SETLK, &whole) == 0 || (errno != EAGAIN && errno != EACCES);  // others: no locks here
 }
 
 bool is_same(int file, const std::string& name) noexcept {
@@ -28,14 +28,14 @@ bool is_same(int file, const std::string& name) noexcept {
          open.st_dev == named.st_dev;
 }
 
-/// Remove a file that a job has left. @return an error number; EAGAIN if its job lives
+/// Remove a leftover file. @return an error number; EAGAIN if its job is alive
 int remove_left(const std::string& name) noexcept {
   const int file = ::open(name.c_str(), O_WRONLY | O_CLOEXEC);
   if (file < 0) return errno == ENOENT ? 0 : errno;
   int reason = 0;
   if (!lock(file)) {
     reason = EAGAIN;
-  } else if (is_same(file, name) && ::unlink(name.c_str()) != 0) {  // else it got its name, or was replaced
+  } else if (is_same(file, name) && ::unlink(name.c_str()) != 0) {  // else it was completed or replaced
     reason = errno;
   }
   ::close(file);
@@ -48,16 +48,16 @@ Error cannot_write(const std::string& path, const std::string& reason) {
   return {ErrorCode::failed,
           {.subject = path,
            .cause = fmt::format("cannot be written: {}", reason),
-           .remedy = "choose another place, or make room and rights for it"}};
+           .remedy = "choose another path, or free space and check permissions"}};
 }
 
 TemporaryFile::TemporaryFile(const std::string& path, Writers writers)
     : path_(path), name_(name_for(path) + (writers == Writers::one ? "" : std::to_string(::getpid()))) {
-  constexpr int max_tries = 100;  // each failed one means that another job came in between
+  constexpr int max_tries = 100;  // a failed try means that another job intervened
   for (int i = 0; i < max_tries; ++i) {
     file_ = ::open(name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     if (file_ >= 0) {
-      // Between making and locking it, another job may take it for a left one.
+      // Before it is locked, another job may take it for a leftover.
       if (lock(file_) && is_in_place()) return;
       close();
       continue;
@@ -69,7 +69,7 @@ TemporaryFile::TemporaryFile(const std::string& path, Writers writers)
   }
   throw Error(ErrorCode::failed, {.subject = path,
                                   .cause = fmt::format("cannot be written: another job is writing to {}", name_),
-                                  .remedy = "wait for its end, or choose another name"});
+                                  .remedy = "wait until it ends, or choose another name"});
 }
 
 int TemporaryFile::descriptor() const noexcept { return ::fcntl(file_, F_DUPFD_CLOEXEC, 0); }

@@ -12,12 +12,12 @@ namespace barrio::detail {
 namespace {
 
 #ifdef __linux__
-/// From here on a block has pages of its own: malloc would keep some for itself, and copy when they grow.
+/// Smallest block with pages of its own: malloc would keep some memory for itself, and copy when it grows.
 constexpr std::size_t min_paged = std::size_t{1} << 20U;
 
 bool is_paged(std::size_t n_bytes) noexcept { return n_bytes >= min_paged; }
 
-/// @return null if there is no room. @param old  moved here, if it has pages already
+/// Map new pages, or move and resize those of `old` if it has any. @return null if memory is exhausted
 void* map_pages(void* old, std::size_t old_bytes, std::size_t new_bytes) noexcept {
   void* const pages = is_paged(old_bytes)
                           ? ::mremap(old, old_bytes, new_bytes, MREMAP_MAYMOVE)

@@ -19,7 +19,7 @@ std::uint64_t resident_bytes() noexcept {
 }
 
 std::uint64_t peak_resident_bytes() noexcept {
-  // What getrusage() says of threads that have ended is not forgotten by a reset.
+  // Prefer VmHWM: a reset does not clear the maximum of threads that ended in getrusage().
   if (std::FILE* file = std::fopen("/proc/self/status", "r")) {
     std::array<char, 256> line{};
     unsigned long kibibytes = 0;

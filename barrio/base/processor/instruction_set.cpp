@@ -18,7 +18,7 @@ namespace {
 constexpr std::array all_sets{InstructionSet::scalar, InstructionSet::baseline, InstructionSet::avx2,
                               InstructionSet::avx512};
 
-/// How many of all sets this processor has: each is contained in the next.
+/// Count the sets that this processor has: each is contained in the next.
 std::size_t n_usable() noexcept {
 #ifdef __x86_64__
   const bool has_avx2 = __builtin_cpu_supports("avx2") != 0;
@@ -52,9 +52,10 @@ InstructionSet chosen_instruction_set() {
   if (found != usable.end()) return *found;
   std::vector<std::string> names;
   for (const InstructionSet set : usable) names.emplace_back(name_of(set));
-  throw Error(ErrorCode::usage, {.subject = fmt::format("BARRIO_ISA={}", wanted),
-                                 .cause = "is no instruction set of this processor." + did_you_mean(wanted, names),
-                                 .remedy = fmt::format("use one of {}, or none for the last", fmt::join(names, ", "))});
+  throw Error(ErrorCode::usage,
+              {.subject = fmt::format("BARRIO_ISA={}", wanted),
+               .cause = "is not an instruction set of this processor." + did_you_mean(wanted, names),
+               .remedy = fmt::format("use one of {}, or unset it to use the last", fmt::join(names, ", "))});
 }
 
 }  // namespace barrio

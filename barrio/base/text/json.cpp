@@ -35,7 +35,7 @@ std::string utc_now() {
   return text.data();
 }
 
-/// Write all of a text, to the disk where there is one, and close the file. @return 0 or the system's error number
+/// Write a whole text, flush it to disk where there is one, and close the file. @return 0 or the system's error number
 int write_and_close(int file, std::string_view text) noexcept {
   if (file < 0) return errno;
   int reason = 0;
@@ -47,7 +47,7 @@ int write_and_close(int file, std::string_view text) noexcept {
       reason = errno;
     }
   }
-  if (reason == 0 && ::fsync(file) != 0 && errno != EINVAL && errno != EROFS) reason = errno;  // of no use on a device
+  if (reason == 0 && ::fsync(file) != 0 && errno != EINVAL && errno != EROFS) reason = errno;  // devices cannot sync
   if (::close(file) != 0 && reason == 0) reason = errno;
   return reason;
 }
@@ -72,7 +72,7 @@ void write_file_atomically(const std::string& path, std::string_view text) {
   const auto expect = [&](int reason) {
     if (reason != 0) throw cannot_write(path, std::strerror(reason));
   };
-  // A device or a pipe (/dev/stdout, /dev/null) is written to; a rename would put a file in its place.
+  // Write straight to a device or a pipe (/dev/stdout, /dev/null): a rename would replace it by a file.
   struct stat known{};
   const bool exists = ::stat(path.c_str(), &known) == 0;
   if (exists && !S_ISREG(known.st_mode) && !S_ISDIR(known.st_mode)) {
@@ -99,14 +99,14 @@ Json read_json_file(const std::string& path) {
   text << file.rdbuf();
   try {
     return Json::parse(text.str());
-  } catch (const nlohmann::json::exception& error) {  // beside parse_error: a number out of range
+  } catch (const nlohmann::json::exception& error) {  // not only parse_error: a number out of range
     throw Error(ErrorCode::bad_input, {.subject = path, .cause = fmt::format("is not JSON: {}", error.what())});
   }
 }
 
 Json read_json_document(const std::string& path, std::string_view schema, int newest_version) {
   Json document = read_json_file(path);
-  const auto named = document.find("schema");  // end() too if the document is no object
+  const auto named = document.find("schema");  // end() also if the document is not an object
   const std::string found = named != document.end() && named->is_string() ? named->get<std::string>() : "";
   if (found != schema) {
     throw Error(ErrorCode::bad_input, {.subject = path,

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view blanks = " \t\r\v\f";
 
-// What is safe to show of a word that may be binary rubbish.
+// A word that is safe to print: it may be binary rubbish.
 std::string shown(std::string_view word) {
   std::string text(word.substr(0, 24));
   std::ranges::replace_if(text, [](char c) { return c < ' ' || c > '~'; }, '?');

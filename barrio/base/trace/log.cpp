@@ -37,7 +37,7 @@ Log::Log(Rank rank, int size)
   static constexpr std::array<std::string_view, 5> levels{"debug", "info", "warning", "error", "off"};
   const char* text = std::getenv("BARRIO_LOG");
   if (text != nullptr && std::ranges::find(levels, std::string_view(text)) == levels.end())
-    notice(fmt::format("BARRIO_LOG={} is none of {}; info is taken", text, fmt::join(levels, ", ")));
+    notice(fmt::format("BARRIO_LOG={}: must be one of {}; using info", text, fmt::join(levels, ", ")));
 }
 
 void Log::debug(std::string_view text) {

@@ -21,7 +21,7 @@ constexpr std::chrono::milliseconds redraw{100};
 constexpr int bar_width = 30;
 constexpr std::string_view erase = "\r\033[K";
 
-/// What is on the terminal: bars and lines of text take turns.
+/// State of the terminal: the bar and lines of text take turns.
 struct Screen {
   std::mutex mutex;
   bool has_bar = false;
@@ -46,7 +46,7 @@ Screen& screen() {
   return one;
 }
 
-/// A thread that takes no signals: those are for the program.
+/// Start a thread that blocks all signals: those are for the program.
 template <class Body>
 std::thread quiet_thread(const Body& body) {
   sigset_t all;

@@ -61,10 +61,8 @@ class Auditor {
   }
 
  private:
-  const Point& point(std::int64_t v) const { return mesh_.points[static_cast<std::size_t>(v)]; }
-  const Point& corner(std::int64_t t, std::size_t i) const {
-    return point(mesh_.triangles[static_cast<std::size_t>(t)][i % 3]);
-  }
+  const Point& point(std::int64_t v) const { return mesh_.points[v]; }
+  const Point& corner(std::int64_t t, std::size_t i) const { return point(mesh_.triangles[t][i % 3]); }
   bool report(const char* name, bool is_met, std::string text) {
     result_.checks.push_back({.name = name, .is_met = is_met, .text = std::move(text)});
     return is_met;
@@ -75,15 +73,15 @@ class Auditor {
     const auto is_row = [n](std::int64_t v) { return v >= 0 && v < n; };
     for (std::size_t t = 0; t < mesh_.triangles.size(); ++t)
       if (!std::ranges::all_of(mesh_.triangles[t], is_row))
-        return report("rows", false, fmt::format("triangle {} has a vertex that is none", t));
+        return report("rows", false, fmt::format("triangle {} has a vertex out of range", t));
     for (const auto& edge : mesh_.edges)
-      if (!std::ranges::all_of(edge, is_row)) return report("rows", false, "an edge has a vertex that is none");
+      if (!std::ranges::all_of(edge, is_row)) return report("rows", false, "an edge has a vertex out of range");
     std::vector<char> is_used(mesh_.points.size(), 0);
     for (const auto& triangle : mesh_.triangles)
-      for (const std::int64_t v : triangle) is_used[static_cast<std::size_t>(v)] = 1;
+      for (const std::int64_t v : triangle) is_used[v] = 1;
     for (std::size_t v = 0; v < mesh_.points.size(); ++v) {
       if (!std::isfinite(mesh_.points[v][0]) || !std::isfinite(mesh_.points[v][1]))
-        return report("rows", false, fmt::format("vertex {} has no coordinates", v));
+        return report("rows", false, fmt::format("vertex {} has coordinates that are not finite", v));
       if (is_used[v] != 0) ++n_used_;
     }
     return report("rows", !mesh_.triangles.empty(),
@@ -104,7 +102,7 @@ class Auditor {
     edges_->for_each([&](std::span<const EdgeTable::Use> uses) {
       const bool is_sound = uses.size() == 1 || (uses.size() == 2 && uses[0].is_upward != uses[1].is_upward);
       if (!is_sound && fault.empty())
-        fault = fmt::format("{} triangles meet at the edge from {} to {}, or lie on one side of it", uses.size(),
+        fault = fmt::format("{} triangles meet at the edge from {} to {}, or two of them lie on one side", uses.size(),
                             place(point(uses[0].low)), place(point(uses[0].high)));
       if (uses.size() == 1) boundary_.push_back(uses[0]);
     });
@@ -113,7 +111,7 @@ class Auditor {
         fault.empty() ? fmt::format("{} edges, {} at the boundary", edges_->n_edges(), boundary_.size()) : fault);
   }
 
-  /// Points of the graph that are no vertices must lie outside.
+  /// Check that the points of the graph that are not vertices lie outside.
   void check_points() {
     std::int64_t n_outside = 0;
     for (std::size_t i = 0; i < graph_.points.size(); ++i) {
@@ -127,7 +125,7 @@ class Auditor {
     report("points", true, fmt::format("{} of {} points outside", n_outside, graph_.points.size()));
   }
 
-  /// What is not there of a segment must lie outside: its middle does.
+  /// Check that the missing stretches of segments lie outside, by their middles.
   void check_segments() {
     std::string fault = chains_->fault();
     for (const Chains::Gap& gap : chains_->gaps())
@@ -139,7 +137,7 @@ class Auditor {
                          : fault);
   }
 
-  /// Triangles end at segments alone; without segments, at the convex hull.
+  /// Check that the boundary lies on segments. Without segments it is the convex hull, which is not checked here.
   void check_boundary() {
     for (const EdgeTable::Use& use : boundary_) {
       if (graph_.segments.empty() || chains_->find(use.low, use.high) != nullptr) continue;
@@ -159,17 +157,17 @@ class Auditor {
       if (chains_->find(uses[0].low, uses[0].high) != nullptr) return;
       ++n;
       const std::int64_t t = uses[0].triangle;
-      const Point& across = corner(uses[1].triangle, static_cast<std::size_t>(uses[1].corner));
+      const Point& across = corner(uses[1].triangle, uses[1].corner);
       if (signs_.in_circle(corner(t, 0), corner(t, 1), corner(t, 2), across) > 0)
         fault = fmt::format("the circle of triangle {} at {} has the vertex {} inside", t, place(corner(t, 0)),
                             place(across));
     });
     report("delaunay", fault.empty() || !options_.is_delaunay,
-           fault.empty() ? fmt::format("{} edges inside have empty circles", n) : fault);
+           fault.empty() ? fmt::format("{} interior edges have empty circles", n) : fault);
   }
 
-  /// The area of triangles that meet along edges is that of their boundary, without error; and that of the segments'
-  /// own ends differs from it by rounding of vertices alone.
+  /// Check the area. Triangles that meet along whole edges have exactly the area of their boundary. The area by the
+  /// ends of segments differs from it only by the rounding of vertices.
   void check_area() {
     std::vector<Edge2> of_mesh;
     for (const EdgeTable::Use& use : boundary_)
@@ -193,17 +191,17 @@ class Auditor {
            fmt::format("{:.17g}, {:.3g} more than the segments enclose", result_.area, difference));
   }
 
-  /// The boundary by the points of the graph alone: what lies between two of them on a segment is one edge.
+  /// Return the boundary by the points of the graph alone: one edge between two successive ones on a segment.
   [[nodiscard]] std::vector<Edge2> boundary_of_graph() const {
     std::vector<char> is_input(mesh_.points.size(), 0);
     for (const std::int64_t v : chains_->vertices())
-      if (v >= 0) is_input[static_cast<std::size_t>(v)] = 1;
+      if (v >= 0) is_input[v] = 1;
     std::vector<Edge2> found;
-    std::set<std::array<std::int64_t, 2>> taken;  // a graph may have a segment twice
+    std::set<std::array<std::int64_t, 2>> taken;  // a graph may repeat a segment
     std::int64_t start = -1;
     for (const Chains::Piece& piece : chains_->pieces()) {
-      if (is_input[static_cast<std::size_t>(piece.from)] != 0) start = piece.from;
-      if (is_input[static_cast<std::size_t>(piece.to)] == 0) continue;
+      if (is_input[piece.from] != 0) start = piece.from;
+      if (is_input[piece.to] == 0) continue;
       const auto uses = edges_->find(piece.from, piece.to);
       if (uses.size() != 1 || !taken.insert({std::min(start, piece.to), std::max(start, piece.to)}).second) continue;
       const bool is_forward = uses[0].is_upward == (piece.from < piece.to);
@@ -212,19 +210,17 @@ class Auditor {
     return found;
   }
 
-  /// Vertices where parts touch count once for each part.
+  /// Check Euler's formula. A vertex where parts touch counts once for each part.
   void check_euler() {
     Joined parts(mesh_.triangles.size());
     edges_->for_each([&](std::span<const EdgeTable::Use> uses) {
-      if (uses.size() == 2)
-        parts.join(static_cast<std::size_t>(uses[0].triangle), static_cast<std::size_t>(uses[1].triangle));
+      if (uses.size() == 2) parts.join(uses[0].triangle, uses[1].triangle);
     });
-    // boundary edges follow each other around the outside of a vertex: corners of triangles that share an edge there
+    // a fan: the corners at a vertex of triangles that share edges there. Each fan counts as a vertex
     Joined corners(3 * mesh_.triangles.size());
-    const auto corner_of = [&](std::int64_t t, std::int64_t v) {
-      const auto& triangle = mesh_.triangles[static_cast<std::size_t>(t)];
-      return 3 * static_cast<std::size_t>(t) +
-             static_cast<std::size_t>(std::ranges::find(triangle, v) - triangle.begin());
+    const auto corner_of = [&](std::int64_t t, std::int64_t v) -> std::size_t {
+      const auto& triangle = mesh_.triangles[t];
+      return 3 * t + (std::ranges::find(triangle, v) - triangle.begin());
     };
     edges_->for_each([&](std::span<const EdgeTable::Use> uses) {
       if (uses.size() != 2) return;
@@ -232,7 +228,7 @@ class Auditor {
         corners.join(corner_of(uses[0].triangle, v), corner_of(uses[1].triangle, v));
     });
     const std::int64_t n_fans = corners.count();
-    // loops: a boundary edge is joined with the one that ends in the same fan
+    // loops: a boundary edge is joined with the one that starts in the fan where it ends
     std::vector<std::pair<std::size_t, std::size_t>> begins;  // fan, boundary edge
     for (std::size_t i = 0; i < boundary_.size(); ++i) {
       const EdgeTable::Use& use = boundary_[i];
@@ -251,7 +247,7 @@ class Auditor {
     const std::int64_t n_stray = std::ssize(mesh_.points) - n_used_;
     report(
         "euler", number == wanted && n_stray == 0,
-        fmt::format("{} - {} + {} = {}; {} parts and {} loops ask for {}; {} vertices without triangles", n_fans,
+        fmt::format("{} - {} + {} = {}; {} parts and {} loops require {}; {} vertices without triangles", n_fans,
                     edges_->n_edges(), mesh_.triangles.size(), number, parts.count(), loops.count(), wanted, n_stray));
   }
 
@@ -264,22 +260,21 @@ class Auditor {
     report("holes", true, fmt::format("{} are empty", graph_.holes.size()));
   }
 
-  /// Regions, where there are some, lie where they are wanted; where segments say so, nothing lies outside of them.
+  /// Check that regions lie where the graph has them and, with `sides`, that nothing lies outside.
   void check_regions() {
     if (graph_.regions.empty() && graph_.sides.empty()) return;
     parts_.emplace(mesh_, graph_, *edges_, *chains_);
     parts_->find_regions(signs_);
     report("regions", parts_->fault().empty(),
-           parts_->fault().empty() ? fmt::format("{} parts have theirs", parts_->n_named()) : parts_->fault());
+           parts_->fault().empty() ? fmt::format("{} parts have their region", parts_->n_named()) : parts_->fault());
   }
 
-  /// Bound of a triangle's area; infinite if it has none.
+  /// Return the bound of a triangle's area; infinite if there is none.
   [[nodiscard]] double bound_of_area(std::int64_t t) {
     double bound = options_.max_area > 0 ? options_.max_area : std::numeric_limits<double>::infinity();
     if (options_.keeps_regions && parts_)
-      if (const std::int32_t region = parts_->region(static_cast<std::size_t>(t)); region > 0)
-        if (const double most = graph_.regions[static_cast<std::size_t>(region - 1)].max_area; most > 0)
-          bound = std::min(bound, most);
+      if (const std::int32_t region = parts_->region(t); region > 0)
+        if (const double most = graph_.regions[region - 1].max_area; most > 0) bound = std::min(bound, most);
     if (!options_.area_at) return bound;
     Point centroid{};
     for (std::size_t i = 0; i < 3; ++i)
@@ -318,12 +313,12 @@ class Auditor {
     }
     result_.min_angle = least;
     report("angles", fault.empty(),
-           fault.empty() ? fmt::format("{:.4f} degrees at least; {} below {:g} where segments meet in small angles",
-                                       least, n_explained, options_.min_angle)
+           fault.empty() ? fmt::format("min {:.4f} degrees; {} below {:g} where segments meet in small angles", least,
+                                       n_explained, options_.min_angle)
                          : fmt::format("{}, and {} more", fault, n_below - n_explained - 1));
   }
 
-  /// Segments whose middle or end a vertex is.
+  /// Return the segments that a vertex lies on, ends included.
   [[nodiscard]] std::vector<std::size_t> segments_at(std::int64_t v) const {
     std::vector<std::size_t> found;
     const auto [first, last] =
@@ -331,8 +326,8 @@ class Auditor {
     for (auto i = first; i != last; ++i) found.push_back(i->second);
     return found;
   }
-  /// Whether the angle at a corner is one between segments, or lies across from an edge that joins two segments which
-  /// meet in a small angle: no points can make those larger.
+  /// Tell whether the angle at a corner lies opposite an edge that joins two segments which meet in a small angle. No
+  /// points can make such an angle larger.
   [[nodiscard]] bool is_at_small_angle(std::int64_t t, std::size_t i) {
     if (pieces_at_.empty()) {
       for (const Chains::Piece& piece : chains_->pieces()) {
@@ -341,13 +336,13 @@ class Auditor {
       }
       std::ranges::sort(pieces_at_);
     }
-    const auto& triangle = mesh_.triangles[static_cast<std::size_t>(t)];
+    const auto& triangle = mesh_.triangles[t];
     for (const std::size_t s : segments_at(triangle[(i + 1) % 3]))
       for (const std::size_t r : segments_at(triangle[(i + 2) % 3]))
         if (s != r && meet_in_small_angle(s, r)) return true;
     return false;
   }
-  /// Whether a segment begins or ends on another one, or in its end.
+  /// Tell whether an end of a segment lies on another one, ends included.
   [[nodiscard]] bool touches(std::size_t s, std::size_t r) {
     const Point& a = end_of(r, 0);
     const Point& b = end_of(r, 1);
@@ -368,20 +363,20 @@ class Auditor {
     return std::atan2(std::abs(u[0] * v[1] - u[1] * v[0]), std::abs(u[0] * v[0] + u[1] * v[1])) <= small;
   }
   [[nodiscard]] const Point& end_of(std::size_t segment, std::size_t which) const {
-    return graph_.points[static_cast<std::size_t>(graph_.segments[segment].ends[which])];
+    return graph_.points[graph_.segments[segment].ends[which]];
   }
 
   void check_areas() {
-    // that of a formula depends on how centroids are rounded
+    // the bound by a formula depends on how centroids are rounded
     const double rounding = options_.area_at ? 1 + 1e-9 : 1 + 1e-12;
-    double wanted = 0.0;  // triangles, if all were as large as they may be
+    double wanted = 0.0;  // number of triangles if each were as large as its bound
     std::string fault;
     std::int64_t n_too_large = 0;
     for (std::int64_t t = 0; t < std::ssize(mesh_.triangles); ++t) {
       const Point& p = corner(t, 0);
       const double area = 0.5 * ((corner(t, 1)[0] - p[0]) * (corner(t, 2)[1] - p[1]) -
                                  (corner(t, 1)[1] - p[1]) * (corner(t, 2)[0] - p[0]));
-      result_.largest_area = std::max(result_.largest_area, area);
+      result_.max_area = std::max(result_.max_area, area);
       const double bound = bound_of_area(t);
       wanted += area / bound;
       if (area <= bound * rounding) continue;
@@ -389,9 +384,10 @@ class Auditor {
       if (fault.empty()) fault = fmt::format("triangle {} at {} has {:.6g} of {:.6g}", t, place(p), area, bound);
     }
     if (wanted > 0) result_.yardstick = static_cast<double>(result_.n_triangles) / wanted;
-    std::string text = fmt::format("{:.6g} at most", result_.largest_area);
+    std::string text = fmt::format("max {:.6g}", result_.max_area);
     if (options_.max_area > 0) text += fmt::format(" of {:.6g}", options_.max_area);
-    if (wanted > 0) text += fmt::format("; {:.3f} triangles where the largest would be one", result_.yardstick);
+    if (wanted > 0)
+      text += fmt::format("; {:.3f} times as many triangles as if each were as large as its bound", result_.yardstick);
     report("areas", fault.empty(), fault.empty() ? text : fmt::format("{}, and {} more", fault, n_too_large - 1));
   }
 
@@ -433,7 +429,7 @@ Json to_json(const Audit& audit) {
   return {{"passes", audit.passes()},     {"checks", checks},
           {"points", audit.n_points},     {"triangles", audit.n_triangles},
           {"exact_signs", audit.n_exact}, {"min_angle", audit.min_angle},
-          {"area", audit.area},           {"largest_area", audit.largest_area},
+          {"area", audit.area},           {"max_area", audit.max_area},
           {"yardstick", audit.yardstick}};
 }
 

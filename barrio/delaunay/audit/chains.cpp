@@ -20,7 +20,7 @@ std::array<std::int64_t, 2> ordered(std::int64_t a, std::int64_t b) noexcept {
 
 }  // namespace
 
-/// A segment of the graph, from its beginning to its end.
+/// A segment of the graph, from its start to its end.
 class Chains::Line {
  public:
   Line(const Point& from, const Point& to, std::int64_t last)
@@ -33,9 +33,9 @@ class Chains::Line {
   [[nodiscard]] const Point& from() const noexcept { return from_; }
   [[nodiscard]] const Point& to() const noexcept { return to_; }
   [[nodiscard]] double length() const noexcept { return length_; }
-  /// Vertex at its end, or -1.
+  /// Return the vertex at its end, or -1.
   [[nodiscard]] std::int64_t last() const noexcept { return last_; }
-  /// How far along it a point lies.
+  /// Return how far along it a point lies.
   [[nodiscard]] double progress(const Point& p) const noexcept {
     return ((p[0] - from_[0]) * along_[0] + (p[1] - from_[1]) * along_[1]) / length_;
   }
@@ -75,7 +75,7 @@ void Chains::find_vertices(const PlanarGraph& graph) {
     const auto found = std::ranges::lower_bound(order, p, {}, point_of);
     const bool is_found = found != order.end() && point(*found) == p;
     vertices_.push_back(is_found ? *found : -1);
-    if (is_found) is_input_[static_cast<std::size_t>(*found)] = 1;
+    if (is_found) is_input_[*found] = 1;
   }
 }
 
@@ -83,17 +83,16 @@ bool Chains::list_neighbours(const EdgeTable& edges) {
   first_.assign(mesh_->points.size() + 1, 0);
   for (const auto& edge : mesh_->edges) {
     if (edges.find(edge[0], edge[1]).empty()) {
-      fault_ = fmt::format("edge {} to {} is none of a triangle", edge[0], edge[1]);
+      fault_ = fmt::format("edge {} to {} is not an edge of a triangle", edge[0], edge[1]);
       return false;
     }
-    for (const std::int64_t v : edge) ++first_[static_cast<std::size_t>(v) + 1];
+    for (const std::int64_t v : edge) ++first_[v + 1];
   }
   std::partial_sum(first_.begin(), first_.end(), first_.begin());
   next_.resize(2 * mesh_->edges.size());
   std::vector<std::int64_t> place(first_.begin(), first_.end() - 1);
   for (const auto& edge : mesh_->edges)
-    for (std::size_t i = 0; i < 2; ++i)
-      next_[static_cast<std::size_t>(place[static_cast<std::size_t>(edge[i])]++)] = edge[1 - i];
+    for (std::size_t i = 0; i < 2; ++i) next_[place[edge[i]]++] = edge[1 - i];
   return true;
 }
 
@@ -102,15 +101,15 @@ void Chains::list_stops(const PlanarGraph& graph, const EdgeTable& edges) {
   edges.for_each([&](std::span<const EdgeTable::Use> uses) {
     if (uses.size() != 1) return;
     for (const std::int64_t v : {uses[0].low, uses[0].high})
-      if (is_input_[static_cast<std::size_t>(v)] != 0) stops_.push_back(v);
+      if (is_input_[v] != 0) stops_.push_back(v);
   });
   std::ranges::sort(stops_, {}, [&](std::int64_t v) { return std::pair{point(v), v}; });
   stops_.erase(std::ranges::unique(stops_).begin(), stops_.end());
 }
 
-/// Go from a vertex on a line towards the line's end: each time to the nearest vertex that lies ahead on it, and back
-/// where that leads nowhere, as beside a segment that is some ulps away.
-/// @return the vertices to the end, or as far as there are some
+/// Walk from a vertex on a line towards the line's end: in each step to the nearest vertex ahead on it, and back from a
+/// dead end, such as one beside a segment that is some ulps away.
+/// @return the vertices to the end, or on the farthest path
 std::vector<std::int64_t> Chains::walk(std::int64_t from, const Line& line, ExactSigns& signs) const {
   std::vector<std::int64_t> path{from};
   std::vector<std::int64_t> farthest;
@@ -121,15 +120,15 @@ std::vector<std::int64_t> Chains::walk(std::int64_t from, const Line& line, Exac
     const double here = line.progress(point(at));
     double nearest = std::numeric_limits<double>::infinity();
     std::int64_t next = -1;
-    for (std::int64_t i = first_[static_cast<std::size_t>(at)]; i < first_[static_cast<std::size_t>(at) + 1]; ++i) {
-      const std::int64_t w = next_[static_cast<std::size_t>(i)];
+    for (std::int64_t i = first_[at]; i < first_[at + 1]; ++i) {
+      const std::int64_t w = next_[i];
       const Point& p = point(w);
       const double there = line.progress(p);
       if (line.distance(p) > rounding_ || there <= here || there > line.length() + rounding_ || there >= nearest ||
           dead_ends.contains(w))
         continue;
-      // what was given lies on a segment or does not; what was added is rounded
-      if (w != line.last() && is_input_[static_cast<std::size_t>(w)] != 0 && !line.has(p, signs)) continue;
+      // a point of the graph must lie on the segment exactly; an added one is rounded
+      if (w != line.last() && is_input_[w] != 0 && !line.has(p, signs)) continue;
       nearest = there;
       next = w;
     }
@@ -147,7 +146,7 @@ std::vector<std::int64_t> Chains::walk(std::int64_t from, const Line& line, Exac
   return path.empty() ? farthest : path;
 }
 
-/// Where a line may come back to the triangles, from its beginning to its end.
+/// Find the vertices where a line may come back to the triangles, from its start to its end.
 std::vector<std::int64_t> Chains::stops_on(const Line& line, ExactSigns& signs) const {
   const auto [low, high] = std::minmax(line.from()[0], line.to()[0]);
   const auto begin = std::ranges::lower_bound(stops_, low, {}, [&](std::int64_t v) { return point(v)[0]; });
@@ -165,9 +164,8 @@ std::vector<std::int64_t> Chains::stops_on(const Line& line, ExactSigns& signs) 
 
 void Chains::follow(const PlanarGraph& graph, std::size_t segment, ExactSigns& signs) {
   const auto [a, b] = graph.segments[segment].ends;
-  const std::int64_t first = vertices_[static_cast<std::size_t>(a)];
-  const Line line(graph.points[static_cast<std::size_t>(a)], graph.points[static_cast<std::size_t>(b)],
-                  vertices_[static_cast<std::size_t>(b)]);
+  const std::int64_t first = vertices_[a];
+  const Line line(graph.points[a], graph.points[b], vertices_[b]);
   const std::size_t n_before = pieces_.size();
   Point here = line.from();
   const auto go_on = [&](std::int64_t from) {

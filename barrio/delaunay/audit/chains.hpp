@@ -11,33 +11,33 @@
 
 namespace barrio::delaunay::detail {
 
-/// The way of each segment of a graph through the edges of a mesh. Where it leaves the triangles and comes back, it
+/// Paths of the segments of a graph along the edges of a mesh. Where a segment leaves the triangles and comes back, it
 /// does so at points of the graph that lie on it.
 class Chains {
  public:
   Chains(const AuditedMesh& mesh, const PlanarGraph& graph, const EdgeTable& edges, ExactSigns& signs);
 
-  /// An edge of the mesh, and the segment whose piece it is, in the segment's direction.
+  /// An edge of the mesh and the segment that it is a piece of, in the segment's direction.
   struct Piece {
     std::int64_t from;
     std::int64_t to;
     std::size_t segment;
   };
   [[nodiscard]] const std::vector<Piece>& pieces() const noexcept { return pieces_; }
-  /// The piece of an edge, or null.
+  /// Find the piece of an edge. @return null if there is none
   [[nodiscard]] const Piece* find(std::int64_t a, std::int64_t b) const noexcept;
-  /// A stretch of a segment without edges: it should lie outside, or in a hole.
+  /// A stretch of a segment without edges; it should lie outside, or in a hole.
   struct Gap {
     Point from;
     Point to;
     std::size_t segment;
   };
   [[nodiscard]] const std::vector<Gap>& gaps() const noexcept { return gaps_; }
-  /// How many segments have no piece.
+  /// Return the number of segments without a piece.
   [[nodiscard]] std::size_t n_absent() const noexcept { return n_absent_; }
-  /// An edge that is said to lie on a segment and is none of a triangle; empty if there is none.
+  /// Return, in words, an edge listed as lying on a segment that is not an edge of a triangle; empty if there is none.
   [[nodiscard]] const std::string& fault() const noexcept { return fault_; }
-  /// Vertex of each point of the graph, or -1.
+  /// Return the vertex of each point of the graph, or -1.
   [[nodiscard]] const std::vector<std::int64_t>& vertices() const noexcept { return vertices_; }
 
  private:
@@ -48,20 +48,20 @@ class Chains {
   void follow(const PlanarGraph& graph, std::size_t segment, ExactSigns& signs);
   [[nodiscard]] std::vector<std::int64_t> walk(std::int64_t from, const Line& line, ExactSigns& signs) const;
   [[nodiscard]] std::vector<std::int64_t> stops_on(const Line& line, ExactSigns& signs) const;
-  [[nodiscard]] const Point& point(std::int64_t v) const { return mesh_->points[static_cast<std::size_t>(v)]; }
+  [[nodiscard]] const Point& point(std::int64_t v) const { return mesh_->points[v]; }
 
   const AuditedMesh* mesh_;
   std::vector<std::int64_t> vertices_;
   std::vector<char> is_input_;       // of each vertex
-  std::vector<std::int64_t> first_;  // of the neighbours of each vertex, by edges that are said to be on segments
+  std::vector<std::int64_t> first_;  // of each vertex: its first neighbour in next_, along the listed edges
   std::vector<std::int64_t> next_;
-  std::vector<std::int64_t> stops_;  // vertices of the boundary that are points of the graph, by their points
+  std::vector<std::int64_t> stops_;  // boundary vertices that are points of the graph, sorted by coordinates
   std::vector<Piece> pieces_;
   std::vector<std::size_t> by_edge_;  // pieces
   std::vector<Gap> gaps_;
   std::size_t n_absent_ = 0;
   std::string fault_;
-  double rounding_ = 0.0;  // how far a vertex may miss its segment
+  double rounding_ = 0.0;  // max distance of a vertex from its segment
 };
 
 }  // namespace barrio::delaunay::detail

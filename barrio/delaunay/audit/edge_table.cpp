@@ -8,15 +8,12 @@ namespace barrio::delaunay::detail {
 
 EdgeTable::EdgeTable(const AuditedMesh& mesh) {
   uses_.reserve(3 * mesh.triangles.size());
-  for (std::size_t t = 0; t < mesh.triangles.size(); ++t) {
-    for (std::size_t i = 0; i < 3; ++i) {
+  for (std::int64_t t = 0; t < std::ssize(mesh.triangles); ++t) {
+    for (std::int32_t i = 0; i < 3; ++i) {
       const std::int64_t from = mesh.triangles[t][(i + 1) % 3];
       const std::int64_t to = mesh.triangles[t][(i + 2) % 3];
-      uses_.push_back({.low = std::min(from, to),
-                       .high = std::max(from, to),
-                       .triangle = static_cast<std::int64_t>(t),
-                       .corner = static_cast<std::int32_t>(i),
-                       .is_upward = from < to});
+      uses_.push_back(
+          {.low = std::min(from, to), .high = std::max(from, to), .triangle = t, .corner = i, .is_upward = from < to});
     }
   }
   std::ranges::sort(uses_, {}, [](const Use& use) { return std::array{use.low, use.high, use.triangle}; });

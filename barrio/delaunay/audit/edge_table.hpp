@@ -8,26 +8,26 @@
 
 namespace barrio::delaunay::detail {
 
-/// The edges of triangles, each from its lower vertex to its higher one.
+/// Table of the edges of all triangles, each from its lower vertex to its higher one.
 class EdgeTable {
  public:
-  /// One triangle's edge.
+  /// An edge of one triangle.
   struct Use {
     std::int64_t low;
     std::int64_t high;
     std::int64_t triangle;
-    std::int32_t corner;  ///< across from it
-    bool is_upward;       ///< it leads from low to high in the triangle
+    std::int32_t corner;  ///< opposite it
+    bool is_upward;       ///< whether it leads from low to high in the triangle
   };
   explicit EdgeTable(const AuditedMesh& mesh);
 
-  /// All, those of one edge beside each other.
+  /// Return the uses of all edges; those of one edge are adjacent.
   [[nodiscard]] const std::vector<Use>& uses() const noexcept { return uses_; }
-  /// The uses of an edge, at most two in a sound mesh.
+  /// Find the uses of an edge, at most two in a sound mesh.
   [[nodiscard]] std::span<const Use> find(std::int64_t a, std::int64_t b) const noexcept;
   [[nodiscard]] std::int64_t n_edges() const noexcept { return n_edges_; }
 
-  /// Call for the uses of each edge.
+  /// Call `visit` with the uses of each edge.
   template <class Visit>
   void for_each(Visit&& visit) const {
     for (std::size_t i = 0; i < uses_.size();) {

@@ -8,7 +8,7 @@
 namespace barrio::delaunay::detail {
 namespace {
 
-/// Sign of a rounded sum. @return 2 if it may be any
+/// Return the sign of a rounded sum, or 2 if rounding leaves it open.
 int sure_sign(long double sum, long double magnitude) noexcept {
   constexpr long double bound = 32 * std::numeric_limits<long double>::epsilon();
   if (sum > bound * magnitude) return 1;
@@ -26,10 +26,12 @@ mpq_class twice_area(const std::vector<Edge2>& edges) {
 }  // namespace
 
 int ExactSigns::orientation(const Point& a, const Point& b, const Point& c) {
-  const long double ux = static_cast<long double>(b[0]) - a[0];
-  const long double uy = static_cast<long double>(b[1]) - a[1];
-  const long double vx = static_cast<long double>(c[0]) - a[0];
-  const long double vy = static_cast<long double>(c[1]) - a[1];
+  const long double x0 = a[0];
+  const long double y0 = a[1];
+  const long double ux = b[0] - x0;
+  const long double uy = b[1] - y0;
+  const long double vx = c[0] - x0;
+  const long double vy = c[1] - y0;
   if (const int sure = sure_sign(ux * vy - uy * vx, std::abs(ux * vy) + std::abs(uy * vx)); sure != 2) return sure;
   ++n_exact_;
   const mpq_class ax = a[0];
@@ -39,9 +41,11 @@ int ExactSigns::orientation(const Point& a, const Point& b, const Point& c) {
 }
 
 int ExactSigns::in_circle(const Point& a, const Point& b, const Point& c, const Point& d) {
-  // the sum of each corner's distance from d, squared, times the area that d spans with the other two
-  const auto x = [&](const Point& p) { return static_cast<long double>(p[0]) - d[0]; };
-  const auto y = [&](const Point& p) { return static_cast<long double>(p[1]) - d[1]; };
+  // sum over the corners: squared distance from d, times the area that d spans with the other two
+  const long double x0 = d[0];
+  const long double y0 = d[1];
+  const auto x = [x0](const Point& p) { return p[0] - x0; };
+  const auto y = [y0](const Point& p) { return p[1] - y0; };
   long double sum = 0;
   long double magnitude = 0;
   for (const auto& [p, q, r] : {std::array{&a, &b, &c}, std::array{&b, &c, &a}, std::array{&c, &a, &b}}) {

@@ -8,12 +8,12 @@
 
 namespace barrio::delaunay::detail {
 
-/// Signs by long doubles where those are sure, and by fractions of GMP.
+/// Signs of determinants: by long doubles where these are sure, otherwise by GMP's fractions.
 class ExactSigns {
  public:
-  /// 1 if a, b, c run counterclockwise.
+  /// Return 1 if a, b, c run counterclockwise, -1 if clockwise, 0 if they lie on a line.
   [[nodiscard]] int orientation(const Point& a, const Point& b, const Point& c);
-  /// 1 if d lies in the circle of the counterclockwise a, b, c.
+  /// Return 1 if d lies inside the circle of the counterclockwise a, b, c, -1 outside, 0 on it.
   [[nodiscard]] int in_circle(const Point& a, const Point& b, const Point& c, const Point& d);
   [[nodiscard]] std::int64_t n_exact() const noexcept { return n_exact_; }
 
@@ -21,14 +21,14 @@ class ExactSigns {
   std::int64_t n_exact_ = 0;
 };
 
-/// An edge, with the area to its left.
+/// An edge with the area on its left.
 struct Edge2 {
   Point from;
   Point to;
 };
-/// Area that loops of edges enclose, without error until it is rounded once.
+/// Return the area that loops of edges enclose, exact but for one final rounding.
 [[nodiscard]] double exact_area(const std::vector<Edge2>& edges);
-/// Difference of two such areas.
+/// Return the difference of two such areas, rounded as well.
 [[nodiscard]] double exact_difference(const std::vector<Edge2>& a, const std::vector<Edge2>& b);
 
 }  // namespace barrio::delaunay::detail

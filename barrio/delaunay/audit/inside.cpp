@@ -8,20 +8,19 @@ namespace barrio::delaunay::detail {
 
 InsideTest::InsideTest(const AuditedMesh& mesh, std::vector<EdgeTable::Use> boundary)
     : mesh_(&mesh), boundary_(std::move(boundary)) {
-  constexpr std::size_t max_strips = 4096;
-  const std::size_t n = std::clamp<std::size_t>(boundary_.size(), 1, max_strips);
+  constexpr std::int64_t max_strips = 4096;
+  n_strips_ = static_cast<std::int32_t>(std::clamp<std::int64_t>(std::ssize(boundary_), 1, max_strips));
   low_ = std::numeric_limits<double>::infinity();
   high_ = -low_;
   const auto span_of = [&](const EdgeTable::Use& use) {
-    return std::minmax(mesh_->points[static_cast<std::size_t>(use.low)][1],
-                       mesh_->points[static_cast<std::size_t>(use.high)][1]);
+    return std::minmax(mesh_->points[use.low][1], mesh_->points[use.high][1]);
   };
   for (const EdgeTable::Use& use : boundary_) {
     low_ = std::min(low_, span_of(use).first);
     high_ = std::max(high_, span_of(use).second);
   }
   // count, then place
-  first_.assign(n + 1, 0);
+  first_.assign(n_strips_ + 1, 0);
   const auto for_each = [&](auto&& visit) {
     for (std::size_t i = 0; i < boundary_.size(); ++i) {
       const auto [from, to] = span_of(boundary_[i]);
@@ -29,16 +28,15 @@ InsideTest::InsideTest(const AuditedMesh& mesh, std::vector<EdgeTable::Use> boun
     }
   };
   for_each([&](std::size_t s, std::size_t) { ++first_[s + 1]; });
-  for (std::size_t s = 0; s < n; ++s) first_[s + 1] += first_[s];
+  for (std::int32_t s = 0; s < n_strips_; ++s) first_[s + 1] += first_[s];
   edges_.resize(first_.back());
   std::vector<std::size_t> next(first_.begin(), first_.end() - 1);
   for_each([&](std::size_t s, std::size_t i) { edges_[next[s]++] = i; });
 }
 
 std::size_t InsideTest::strip(double y) const noexcept {
-  const std::size_t n = first_.size() - 1;
   const double part = high_ > low_ ? (y - low_) / (high_ - low_) : 0.0;
-  return static_cast<std::size_t>(std::clamp(part * static_cast<double>(n), 0.0, static_cast<double>(n - 1)));
+  return static_cast<std::size_t>(std::clamp(part * n_strips_, 0.0, n_strips_ - 1.0));
 }
 
 bool InsideTest::operator()(const Point& p, ExactSigns& signs) const {
@@ -47,8 +45,8 @@ bool InsideTest::operator()(const Point& p, ExactSigns& signs) const {
   const std::size_t s = strip(p[1]);
   for (std::size_t k = first_[s]; k < first_[s + 1]; ++k) {
     const EdgeTable::Use& use = boundary_[edges_[k]];
-    const Point& a = mesh_->points[static_cast<std::size_t>(use.low)];
-    const Point& b = mesh_->points[static_cast<std::size_t>(use.high)];
+    const Point& a = mesh_->points[use.low];
+    const Point& b = mesh_->points[use.high];
     if (p == a || p == b) return false;  // on the boundary
     if (a[1] == p[1] && b[1] == p[1] && (a[0] < p[0]) == (p[0] < b[0])) return false;
     if ((a[1] > p[1]) == (b[1] > p[1])) continue;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "barrio/delaunay/audit.hpp"
@@ -9,12 +10,12 @@
 
 namespace barrio::delaunay::detail {
 
-/// Tells whether places lie within a boundary, by the edges that a ray to the right crosses. Edges wait in strips of
-/// the plane, so that a place asks few of them.
+/// Test whether positions lie within a boundary, by the edges that a ray to the right crosses. Edges are sorted into
+/// horizontal strips, so a position is tested against few of them.
 class InsideTest {
  public:
   InsideTest(const AuditedMesh& mesh, std::vector<EdgeTable::Use> boundary);
-  /// Places on the boundary are not inside.
+  /// Tell whether a position lies inside; the boundary does not belong to the inside.
   [[nodiscard]] bool operator()(const Point& p, ExactSigns& signs) const;
 
  private:
@@ -22,6 +23,7 @@ class InsideTest {
 
   const AuditedMesh* mesh_;
   std::vector<EdgeTable::Use> boundary_;
+  std::int32_t n_strips_ = 1;
   std::vector<std::size_t> first_;  // of each strip in `edges_`
   std::vector<std::size_t> edges_;  // of the boundary
   double low_ = 0.0;

@@ -7,7 +7,7 @@
 
 namespace barrio::delaunay::detail {
 
-/// Sets of things that are joined one after the other.
+/// Disjoint sets (union-find).
 class Joined {
  public:
   explicit Joined(std::size_t n) : parents_(n) { std::iota(parents_.begin(), parents_.end(), std::size_t{0}); }

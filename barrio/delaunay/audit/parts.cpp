@@ -18,7 +18,7 @@ Parts::Parts(const AuditedMesh& mesh, const PlanarGraph& graph, const EdgeTable&
       regions_(mesh.triangles.size(), 0) {
   edges.for_each([&](std::span<const EdgeTable::Use> uses) {
     if (uses.size() == 2 && chains.find(uses[0].low, uses[0].high) == nullptr)
-      parts_.join(static_cast<std::size_t>(uses[0].triangle), static_cast<std::size_t>(uses[1].triangle));
+      parts_.join(uses[0].triangle, uses[1].triangle);
   });
 }
 
@@ -30,7 +30,7 @@ void Parts::find_regions(ExactSigns& signs) {
 }
 
 std::string Parts::place(std::size_t triangle) const {
-  const Point& p = mesh_->points[static_cast<std::size_t>(mesh_->triangles[triangle][0])];
+  const Point& p = mesh_->points[mesh_->triangles[triangle][0]];
   return fmt::format("({:.9g}, {:.9g})", p[0], p[1]);
 }
 
@@ -45,9 +45,7 @@ void Parts::name(std::size_t triangle, std::int32_t region) {
 
 void Parts::find_by_places(ExactSigns& signs) {
   const auto has = [&](std::size_t t, const Point& p) {
-    const auto corner = [&](std::size_t i) -> const Point& {
-      return mesh_->points[static_cast<std::size_t>(mesh_->triangles[t][i % 3])];
-    };
+    const auto corner = [&](std::size_t i) -> const Point& { return mesh_->points[mesh_->triangles[t][i % 3]]; };
     for (std::size_t k = 0; k < 2; ++k) {
       const auto [low, high] = std::minmax({corner(0)[k], corner(1)[k], corner(2)[k]});
       if (p[k] < low || p[k] > high) return false;
@@ -56,23 +54,23 @@ void Parts::find_by_places(ExactSigns& signs) {
       if (signs.orientation(corner(i), corner(i + 1), p) < 0) return false;
     return true;
   };
-  for (std::size_t r = 0; r < graph_->regions.size(); ++r) {
+  for (std::int32_t r = 0; r < std::ssize(graph_->regions); ++r) {
     std::size_t t = 0;
     while (t < mesh_->triangles.size() && !has(t, graph_->regions[r].place)) ++t;
     if (t < mesh_->triangles.size()) {
-      // of two places in one part the last one counts
-      n_named_ += std::exchange(regions_[parts_.root(t)], static_cast<std::int32_t>(r + 1)) == 0 ? 1 : 0;
+      // the last one counts of two positions in one part
+      n_named_ += std::exchange(regions_[parts_.root(t)], r + 1) == 0 ? 1 : 0;
     } else if (fault_.empty()) {
-      fault_ = fmt::format("region {} has its place outside", r + 1);
+      fault_ = fmt::format("region {} has its position outside", r + 1);
     }
   }
 }
 
 void Parts::find_by_sides() {
-  // pieces of one edge beside each other: what one calls outside, another may call a region
+  // sort the pieces by edges: where one says outside, another of the same edge may name a region
   struct Said {
     std::array<std::int64_t, 2> ends;
-    std::array<std::int32_t, 2> sides;  // on the left and right of the way up
+    std::array<std::int32_t, 2> sides;  // left and right of the way from the lower end
   };
   std::vector<Said> all;
   for (const Chains::Piece& piece : chains_->pieces()) {
@@ -91,11 +89,11 @@ void Parts::find_by_sides() {
     for (const EdgeTable::Use& use : edges_->find(said.ends[0], said.ends[1])) {
       const std::size_t side = use.is_upward ? 0 : 1;
       has_triangle[side] = true;
-      if (said.sides[side] > 0) name(static_cast<std::size_t>(use.triangle), said.sides[side]);
+      if (said.sides[side] > 0) name(use.triangle, said.sides[side]);
     }
     for (std::size_t side = 0; side < 2; ++side) {
       if (has_triangle[side] == (said.sides[side] != PlanarGraph::outside) || !fault_.empty()) continue;
-      const Point& p = mesh_->points[static_cast<std::size_t>(said.ends[0])];
+      const Point& p = mesh_->points[said.ends[0]];
       fault_ = fmt::format("the segment at ({:.9g}, {:.9g}) {}", p[0], p[1],
                            has_triangle[side] ? "has triangles outside" : "lacks a triangle");
     }

@@ -13,18 +13,18 @@
 
 namespace barrio::delaunay::detail {
 
-/// The parts of a mesh between segments, and the regions that a graph has there.
+/// Parts of a mesh between segments, and the region of the graph in each.
 class Parts {
  public:
   Parts(const AuditedMesh& mesh, const PlanarGraph& graph, const EdgeTable& edges, const Chains& chains);
 
-  /// Find regions by their places, or by what segments say of their sides, also of what is outside.
+  /// Find regions by their positions, or by the sides of segments. The latter also tell what must be outside.
   void find_regions(ExactSigns& signs);
-  /// The first contradiction between mesh and graph; empty if there is none.
+  /// Return the first contradiction between mesh and graph, in words; empty if there is none.
   [[nodiscard]] const std::string& fault() const noexcept { return fault_; }
-  /// Parts whose region is known.
+  /// Return the number of parts with a known region.
   [[nodiscard]] std::int64_t n_named() const noexcept { return n_named_; }
-  /// Place of a triangle's region in the graph, from 1; 0 if it has none.
+  /// Return the region of a triangle: its position in the graph from 1, or 0 for none.
   [[nodiscard]] std::int32_t region(std::size_t triangle) { return regions_[parts_.root(triangle)]; }
 
  private:
@@ -37,8 +37,8 @@ class Parts {
   const PlanarGraph* graph_;
   const EdgeTable* edges_;
   const Chains* chains_;
-  Joined parts_;                       // triangles
-  std::vector<std::int32_t> regions_;  // of the roots; unnamed: 0
+  Joined parts_;                       // sets of triangles
+  std::vector<std::int32_t> regions_;  // of the roots; 0 for none
   std::string fault_;
   std::int64_t n_named_ = 0;
 };

@@ -18,8 +18,8 @@ AuditedMesh read_from_h5m(const std::string& path) {
   const files::H5mCatalog catalog = files::read_h5m_catalog(file.get(), path);
   AuditedMesh mesh;
   const std::vector<double> x = files::read_reals(file.get(), "tstt/nodes/coordinates");
-  const auto width = static_cast<std::size_t>(catalog.n_coordinates);
-  for (std::size_t i = 0; i < static_cast<std::size_t>(catalog.n_vertices); ++i) {
+  const std::size_t width = catalog.n_coordinates;
+  for (std::int64_t i = 0; i < catalog.n_vertices; ++i) {
     if (width > 2 && x[width * i + 2] != 0.0)
       refuse(ErrorCode::bad_input, path, fmt::format("vertex {} does not lie in the plane z = 0", i),
              "give a triangulation of the plane");

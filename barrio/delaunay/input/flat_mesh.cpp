@@ -15,44 +15,45 @@
 namespace barrio::delaunay {
 namespace {
 
-/// An edge of one triangle, or one that is to stay.
+/// An edge of one triangle, or a listed edge.
 struct Use {
   std::array<std::int32_t, 2> ends;  // the lower one first
-  std::int32_t region;               // of the triangle, on the left of the way up or down; `listed` for edges
-  std::int32_t side;                 // 0: the triangle lies on the left of the way up; of listed edges the row
+  std::int32_t region;               // of the triangle; `listed` for a listed edge
+  std::int32_t side;  // 0: triangle left of the way from the lower end, 1: right; or row of the listed edge
 };
 constexpr std::int32_t listed = -2;
 
 std::string text_of(const FlatMesh& mesh, std::int32_t v) {
-  const Point& p = mesh.points[static_cast<std::size_t>(v)];
+  const Point& p = mesh.points[v];
   return fmt::format("({:g}, {:g})", p[0], p[1]);
 }
 
 void check(const FlatMesh& mesh) {
-  const auto n = static_cast<std::int32_t>(mesh.points.size());
+  const std::int64_t n = std::ssize(mesh.points);
   const auto check_row = [n](std::int32_t v, const char* what, std::size_t which) {
     if (v < 0 || v >= n)
       refuse(ErrorCode::bad_input, fmt::format("{} {}", what, which),
-             fmt::format("has the vertex {}, but there are {}", v, n), "number vertices from 0");
+             fmt::format("has the vertex {}, but there are {} vertices", v, n), "number vertices from 0");
   };
   for (std::size_t t = 0; t < mesh.triangles.size(); ++t)
     for (const std::int32_t v : mesh.triangles[t]) check_row(v, "triangle", t);
   for (std::size_t e = 0; e < mesh.edges.size(); ++e)
     for (const std::int32_t v : mesh.edges[e].ends) check_row(v, "edge", e);
   if (!mesh.point_markers.empty() && mesh.point_markers.size() != mesh.points.size())
-    refuse(ErrorCode::bad_input, "markers", "are not as many as points", "give one for each point, or none");
+    refuse(ErrorCode::bad_input, "markers", "are not as many as points", "give one for each point, or none at all");
   if (mesh.attribute_values.size() != width_of(mesh.attributes) * mesh.points.size())
-    refuse(ErrorCode::bad_input, "attributes", "are not as many as points need", "give all components of each point");
+    refuse(ErrorCode::bad_input, "attributes", "are not as many as points need", "give all components at each point");
   if (!mesh.triangle_regions.empty() && mesh.triangle_regions.size() != mesh.triangles.size())
-    refuse(ErrorCode::bad_input, "regions", "are not as many as triangles", "give one for each triangle, or none");
-  const auto n_regions = static_cast<std::int32_t>(mesh.regions.size());
+    refuse(ErrorCode::bad_input, "regions", "are not as many as triangles",
+           "give one for each triangle, or none at all");
+  const std::int64_t n_regions = std::ssize(mesh.regions);
   for (const std::int32_t region : mesh.triangle_regions)
     if (region < 0 || region > n_regions)
-      refuse(ErrorCode::bad_input, "regions", fmt::format("name region {} of {}", region, n_regions),
-             "count regions from 1");
+      refuse(ErrorCode::bad_input, "regions", fmt::format("name region {}, but there are {}", region, n_regions),
+             "number regions from 1");
 }
 
-/// The edges of all triangles, and those listed, sorted by their ends.
+/// Collect the edges of all triangles and the listed edges, sorted by their ends.
 std::vector<Use> find_uses(const FlatMesh& mesh) {
   std::vector<Use> uses;
   uses.reserve(3 * mesh.triangles.size() + mesh.edges.size());
@@ -61,11 +62,11 @@ std::vector<Use> find_uses(const FlatMesh& mesh) {
   };
   for (std::size_t t = 0; t < mesh.triangles.size(); ++t) {
     auto [a, b, c] = mesh.triangles[t];
-    const auto point = [&](std::int32_t v) -> const Point& { return mesh.points[static_cast<std::size_t>(v)]; };
+    const auto point = [&](std::int32_t v) -> const Point& { return mesh.points[v]; };
     const int sign = geometry::orient2d(point(a), point(b), point(c));
     if (sign == 0)
       refuse(ErrorCode::bad_input, fmt::format("triangle {} at {}", t, text_of(mesh, a)), "has no area",
-             "take triangles out whose corners lie on one line");
+             "remove triangles whose corners lie on one line");
     if (sign < 0) std::swap(b, c);
     const std::int32_t region = mesh.triangle_regions.empty() ? PlanarGraph::no_region : mesh.triangle_regions[t];
     add(a, b, region);
@@ -76,16 +77,16 @@ std::vector<Use> find_uses(const FlatMesh& mesh) {
     const auto& [a, b] = mesh.edges[e].ends;
     uses.push_back({{std::min(a, b), std::max(a, b)}, listed, static_cast<std::int32_t>(e)});
   }
-  // those of triangles first; of listed ones the first that was given
+  // edges of triangles first, then listed ones in the order of the input
   std::ranges::sort(uses, {}, [](const Use& use) { return std::tuple(use.ends, use.region == listed, use.side); });
   return uses;
 }
 
-/// Numbers of points among those that triangles have, or -1; drop the others.
+/// Copy the points of triangles into the graph. @return their rows there, or -1 for dropped points
 std::vector<std::int32_t> keep_used_points(const FlatMesh& mesh, PlanarGraph& graph) {
   std::vector<std::int32_t> number(mesh.points.size(), -1);
   for (const auto& triangle : mesh.triangles)
-    for (const std::int32_t v : triangle) number[static_cast<std::size_t>(v)] = 0;
+    for (const std::int32_t v : triangle) number[v] = 0;
   graph.attributes = mesh.attributes;
   const std::size_t width = width_of(mesh.attributes);
   std::int32_t n = 0;
@@ -115,30 +116,29 @@ PlanarGraph to_graph(const FlatMesh& mesh, std::vector<std::string>& left_out) {
     std::array<std::int32_t, 2> sides{PlanarGraph::outside, PlanarGraph::outside};
     const std::array<std::int32_t, 2> ends = uses[i].ends;
     for (; end < uses.size() && uses[end].ends == ends && uses[end].region != listed; ++end) {
-      std::int32_t& side = sides[static_cast<std::size_t>(uses[end].side)];
+      std::int32_t& side = sides[uses[end].side];
       if (side != PlanarGraph::outside)
         refuse(ErrorCode::bad_input,
                fmt::format("the edge from {} to {}", text_of(mesh, ends[0]), text_of(mesh, ends[1])),
-               "has two triangles on one side", "take out what overlaps, or is there twice");
+               "has two triangles on one side", "remove triangles that overlap or are there twice");
       side = uses[end].region;
     }
     const bool is_loose = end == i;
     const PlanarGraph::Edge* listed_edge = nullptr;
     for (; end < uses.size() && uses[end].ends == ends; ++end)
-      if (listed_edge == nullptr) listed_edge = &mesh.edges[static_cast<std::size_t>(uses[end].side)];
+      if (listed_edge == nullptr) listed_edge = &mesh.edges[uses[end].side];
     if (is_loose) {
-      n_loose += static_cast<std::int64_t>(end - i);
+      n_loose += end - i;
     } else if (listed_edge != nullptr || sides[0] != sides[1]) {
       graph.segments.push_back(
-          {.ends = {number[static_cast<std::size_t>(ends[0])], number[static_cast<std::size_t>(ends[1])]},
-           .marker = listed_edge != nullptr ? listed_edge->marker : 0});
+          {.ends = {number[ends[0]], number[ends[1]]}, .marker = listed_edge != nullptr ? listed_edge->marker : 0});
       graph.sides.push_back(sides);
     }
     i = end;
   }
-  if (const auto n = static_cast<std::int64_t>(mesh.points.size() - graph.points.size()); n > 0)
-    left_out.push_back(fmt::format("{} vertices that no triangle has", format_count(n)));
-  if (n_loose > 0) left_out.push_back(fmt::format("{} edges that no triangle has", format_count(n_loose)));
+  if (const std::int64_t n = std::ssize(mesh.points) - std::ssize(graph.points); n > 0)
+    left_out.push_back(fmt::format("{} vertices without triangles", format_count(n)));
+  if (n_loose > 0) left_out.push_back(fmt::format("{} edges without triangles", format_count(n_loose)));
   return graph;
 }
 
@@ -151,7 +151,7 @@ FlatMesh to_flat_mesh(const Triangulation& mesh) {
   flat.attribute_values.assign(mesh.attribute_values.items().begin(), mesh.attribute_values.items().end());
   for (const Triangle& t : mesh.triangles.items()) {
     flat.triangles.push_back(t.vertices);
-    flat.triangle_regions.push_back(static_cast<std::int32_t>(t.region()));
+    flat.triangle_regions.push_back(t.region());
   }
   for (const SegmentEdge& edge : segment_edges(mesh)) flat.edges.push_back({.ends = edge.ends, .marker = edge.marker});
   if (!mesh.regions.empty()) flat.regions.assign(mesh.regions.begin() + 1, mesh.regions.end());

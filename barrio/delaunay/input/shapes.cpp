@@ -32,18 +32,19 @@ PlanarGraph pipe_section(int n_outside, int n_of_hole) {
 
 PlanarGraph unit_square(int n) {
   PlanarGraph graph;
-  for (int i = 0; i < n; ++i) graph.points.push_back({static_cast<double>(i) / n, 0});
-  for (int i = 0; i < n; ++i) graph.points.push_back({1, static_cast<double>(i) / n});
-  for (int i = 0; i < n; ++i) graph.points.push_back({1 - static_cast<double>(i) / n, 1});
-  for (int i = 0; i < n; ++i) graph.points.push_back({0, 1 - static_cast<double>(i) / n});
+  const auto along = [n](double i) { return i / n; };
+  for (int i = 0; i < n; ++i) graph.points.push_back({along(i), 0});
+  for (int i = 0; i < n; ++i) graph.points.push_back({1, along(i)});
+  for (int i = 0; i < n; ++i) graph.points.push_back({1 - along(i), 1});
+  for (int i = 0; i < n; ++i) graph.points.push_back({0, 1 - along(i)});
   for (int i = 0; i < 4 * n; ++i) graph.segments.push_back({{i, (i + 1) % (4 * n)}, 1 + i / n});
   return graph;
 }
 
 PlanarGraph fractal_island(std::int64_t n_points, std::uint64_t seed) {
-  // An edge becomes four: its outer thirds, and between them a peak on a side that chance chooses. Over each edge lies
-  // a rhombus whose angle at the edge's ends is 40 degrees, and those of the four lie in it, apart but for common ends,
-  // if the peak rises by at most 45 degrees. So the curve never meets itself.
+  // An edge becomes four: its outer thirds, and between them a peak on a random side. Around each edge lies a rhombus
+  // with angles of 40 degrees at the edge's ends. If the peak rises by at most 45 degrees, the rhombi of the four edges
+  // lie in it and meet only at common ends. So the curve never crosses itself.
   constexpr int n_corners = 16;
   constexpr double min_height = 0.05;
   constexpr double max_height = 1.0 / 6;
@@ -53,7 +54,7 @@ PlanarGraph fractal_island(std::int64_t n_points, std::uint64_t seed) {
     ring.push_back({std::cos(angle), std::sin(angle)});
   }
   std::uint64_t drawn = 0;
-  while (static_cast<std::int64_t>(ring.size()) < n_points) {
+  while (std::ssize(ring) < n_points) {
     std::vector<Point> finer;
     finer.reserve(4 * ring.size());
     for (std::size_t i = 0; i < ring.size(); ++i) {

@@ -13,7 +13,7 @@
 namespace barrio::delaunay::detail {
 namespace {
 
-/// Visit the triangles that can be reached from one without crossing a segment. @param enter  whether one is entered
+/// Visit the triangles that can be reached from one without crossing a segment. @param enter  whether to enter one
 template <class Enter>
 void spread(Triangulation& mesh, std::int32_t from, Enter&& enter) {
   std::vector<std::int32_t> stack;
@@ -29,7 +29,7 @@ void spread(Triangulation& mesh, std::int32_t from, Enter&& enter) {
   }
 }
 
-/// Mark a triangle as one that goes. @return whether it was not yet
+/// Mark a triangle for removal. @return whether it was not marked before
 bool leave_out(Triangle& t) noexcept {
   const bool is_new = t.is_used();
   t.state |= Triangle::unused;
@@ -37,14 +37,14 @@ bool leave_out(Triangle& t) noexcept {
 }
 
 std::int32_t any_used(const Triangulation& mesh) noexcept {
-  for (std::size_t row = 0; row < mesh.triangles.size(); ++row)
-    if (mesh.triangles[row].is_used() && !is_outside(mesh.triangles[row])) return static_cast<std::int32_t>(row);
+  for (std::int32_t row = 0; row < std::ssize(mesh.triangles); ++row)
+    if (mesh.triangles[row].is_used() && !is_outside(mesh.triangles[row])) return row;
   return -1;
 }
 
-/// @return the triangle that a place lies in, or -1
+/// Find the triangle that contains a position. @return its row, or -1
 std::int32_t find_place(Triangulation& mesh, Insertion& walk, const Point& place, std::int32_t from) {
-  // ghosts and holes are still there, so that walks end nowhere but at the hull
+  // outside triangles and holes are still there, so a walk can end only at the hull
   std::int32_t row = from;
   for (;;) {
     const Place found = walk.locate(place, row);
@@ -56,7 +56,7 @@ std::int32_t find_place(Triangulation& mesh, Insertion& walk, const Point& place
   }
 }
 
-/// Put the rows that go on the list of those that are not used, and let no other triangle lead to them.
+/// Put marked rows on the list of unused ones, and detach the remaining triangles from them.
 void release(Triangulation& mesh) noexcept {
   mesh.n_unused_triangles = 0;
   mesh.first_unused_triangle = -1;
@@ -68,7 +68,7 @@ void release(Triangulation& mesh) noexcept {
       Triangle& u = mesh.triangle(side.triangle());
       if (!u.is_used()) continue;
       u.neighbours[side.edge()] = {};
-      u.state |= Triangle::segment_bit(side.edge());  // of a hull that is filled
+      u.state |= Triangle::segment_bit(side.edge());  // no segment yet if it bounds a filled hull
     }
     t.next = mesh.first_unused_triangle;
     mesh.first_unused_triangle = static_cast<std::int32_t>(row);
@@ -78,7 +78,7 @@ void release(Triangulation& mesh) noexcept {
 
 void check_left(const Triangulation& mesh) {
   if (mesh.n_triangles() == 0)
-    refuse(ErrorCode::bad_input, "segments", "enclose nothing, so that all would lie outside",
+    refuse(ErrorCode::bad_input, "segments", "enclose nothing: everything would lie outside",
            "close the boundary, or triangulate the convex hull");
 }
 
@@ -93,12 +93,14 @@ Point centroid(const Triangulation& mesh, const Triangle& t) {
 
 void name_regions(Triangulation& mesh, const PlanarGraph& graph) {
   if (graph.regions.size() > Triangle::region_mask)
-    refuse(ErrorCode::bad_input, "regions", "are more than 2^24", "give neighbours the same one");
+    refuse(ErrorCode::bad_input, "regions", "are more than 2^24", "merge neighbouring regions");
   mesh.regions.assign(1, {});
-  for (const PlanarGraph::RegionSeed& seed : graph.regions)
-    mesh.regions.push_back({.attribute = seed.attribute,
-                            .max_area = seed.max_area,
-                            .number = seed.number != 0 ? seed.number : static_cast<std::int32_t>(mesh.regions.size())});
+  std::int32_t position = 0;
+  for (const PlanarGraph::RegionSeed& seed : graph.regions) {
+    ++position;
+    mesh.regions.push_back(
+        {.attribute = seed.attribute, .max_area = seed.max_area, .number = seed.number != 0 ? seed.number : position});
+  }
 }
 
 std::string name_of(std::int32_t side) {
@@ -121,12 +123,11 @@ void merge(const Triangulation& mesh, std::vector<PieceSides>& pieces) {
       if (side == PlanarGraph::outside) {
         side = piece.sides[i];
       } else if (piece.sides[i] != PlanarGraph::outside && piece.sides[i] != side) {
-        refuse(
-            ErrorCode::bad_input,
-            fmt::format("the segment from {} to {}", place_text(mesh.point(piece.ends[0])),
-                        place_text(mesh.point(piece.ends[1]))),
-            fmt::format("is there twice, and what is beside it is {}, and {}", name_of(side), name_of(piece.sides[i])),
-            "areas must not overlap");
+        refuse(ErrorCode::bad_input,
+               fmt::format("the segment from {} to {}", place_text(mesh.point(piece.ends[0])),
+                           place_text(mesh.point(piece.ends[1]))),
+               fmt::format("is there twice, and one side is both {} and {}", name_of(side), name_of(piece.sides[i])),
+               "areas must not overlap");
       }
     }
   }
@@ -139,39 +140,39 @@ void carve(Triangulation& mesh, const PlanarGraph& graph, bool fills_hull) {
     const std::int32_t from = any_used(mesh);
     const std::int32_t row = from < 0 ? -1 : find_place(mesh, walk, place, from);
     if (row < 0)
-      refuse(ErrorCode::bad_input, fmt::format("{} {}", what, place_text(place)), "lies outside of all points",
-             "give a place between the segments");
+      refuse(ErrorCode::bad_input, fmt::format("{} {}", what, place_text(place)), "lies outside all points",
+             "give a position between the segments");
     return row;
   };
-  // places are found before anything goes, since walks need all triangles
+  // find all positions before anything is removed: walks need all triangles
   std::vector<std::int32_t> holes;
   std::vector<std::int32_t> seeds;
   for (const Point& hole : graph.holes) holes.push_back(find(hole, "hole"));
   for (const PlanarGraph::RegionSeed& seed : graph.regions) seeds.push_back(find(seed.place, "region"));
 
-  for (std::size_t row = 0; row < mesh.triangles.size(); ++row) {
+  for (std::int32_t row = 0; row < std::ssize(mesh.triangles); ++row) {
     if (!mesh.triangles[row].is_used() || !is_outside(mesh.triangles[row])) continue;
     if (fills_hull) {
       leave_out(mesh.triangles[row]);
     } else {
-      spread(mesh, static_cast<std::int32_t>(row), leave_out);
+      spread(mesh, row, leave_out);
     }
   }
   for (const std::int32_t row : holes) spread(mesh, row, [](Triangle& t) { return !is_outside(t) && leave_out(t); });
 
   name_regions(mesh, graph);
-  for (std::size_t i = 0; i < seeds.size(); ++i) {
+  for (std::uint32_t i = 0; i < seeds.size(); ++i) {
     if (!mesh.triangle(seeds[i]).is_used())
       refuse(ErrorCode::bad_input, fmt::format("region {}", place_text(graph.regions[i].place)),
-             "lies outside of the segments, or in a hole", "give a place that is triangulated");
-    const auto number = static_cast<std::uint32_t>(i + 1);
+             "lies outside the segments, or in a hole", "give a position that is triangulated");
+    const std::uint32_t number = i + 1;
     spread(mesh, seeds[i], [number](Triangle& t) {
       if (!t.is_used() || t.region() == number) return false;
-      t.state = (t.state & ~Triangle::region_mask) | number;
+      t.set_region(number);
       return true;
     });
   }
-  // edges of a hull that is filled are segments too, so that refinement knows its small angles
+  // edges of a filled hull become segments: refinement has to know their small angles
   for (const Triangle& t : mesh.triangles.items())
     for (std::uint32_t e = 0; fills_hull && t.is_used() && e < 3; ++e)
       if (t.neighbours[e] && !t.is_segment(e) && !mesh.triangle(t.neighbours[e].triangle()).is_used())
@@ -185,10 +186,8 @@ void carve_by_sides(Triangulation& mesh, const PlanarGraph& graph, std::vector<P
   name_regions(mesh, graph);
   constexpr std::int32_t unsaid = PlanarGraph::outside - 1;
   std::vector<std::int32_t> labels(mesh.triangles.size(), unsaid);
-  const auto label_of = [&](const Triangle& t) -> std::int32_t& {
-    return labels[static_cast<std::size_t>(&t - mesh.triangles.data())];
-  };
-  for (std::size_t row = 0; row < mesh.triangles.size(); ++row) {
+  const auto label_of = [&](const Triangle& t) -> std::int32_t& { return labels[&t - mesh.triangles.data()]; };
+  for (std::int32_t row = 0; row < std::ssize(mesh.triangles); ++row) {
     const Triangle& t = mesh.triangles[row];
     for (std::uint32_t e = 0; e < 3; ++e) {
       if (!t.is_segment(e)) continue;
@@ -201,16 +200,16 @@ void carve_by_sides(Triangulation& mesh, const PlanarGraph& graph, std::vector<P
         if (label != PlanarGraph::outside)
           refuse(ErrorCode::bad_input,
                  fmt::format("the segment from {} to {}", place_text(mesh.point(from)), place_text(mesh.point(to))),
-                 fmt::format("has nothing but the outside beside it, but says that it is {}", name_of(label)),
+                 fmt::format("has only the outside on this side, but names it {}", name_of(label)),
                  "close the segments around areas");
         continue;
       }
       if (labels[row] == label) continue;
       if (labels[row] != unsaid)
         refuse(ErrorCode::bad_input, fmt::format("the part around {}", place_text(centroid(mesh, t))),
-               fmt::format("is {}, and {}", name_of(labels[row]), name_of(label)),
-               "segments of one part must say the same, and close around it");
-      spread(mesh, static_cast<std::int32_t>(row), [&](const Triangle& u) {
+               fmt::format("is both {} and {}", name_of(labels[row]), name_of(label)),
+               "segments around one part must name the same region, and close around it");
+      spread(mesh, row, [&](const Triangle& u) {
         if (is_outside(u) || label_of(u) != unsaid) return false;
         label_of(u) = label;
         return true;
@@ -224,7 +223,7 @@ void carve_by_sides(Triangulation& mesh, const PlanarGraph& graph, std::vector<P
     if (is_outside(t) || label < 0)
       leave_out(t);
     else
-      t.state = (t.state & ~Triangle::region_mask) | static_cast<std::uint32_t>(label);
+      t.set_region(label);
     for (std::uint32_t e = 0; e < 3 && t.is_used(); ++e) {
       if (!is_outside(mesh.triangle(t.neighbours[e].triangle())) || t.is_segment(e)) continue;
       refuse(ErrorCode::bad_input, fmt::format("the part around {}", place_text(centroid(mesh, t))),

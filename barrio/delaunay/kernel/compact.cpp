@@ -9,7 +9,7 @@
 namespace barrio::delaunay {
 namespace {
 
-/// Give each used triangle, in `next`, the row it is to have: by regions, and in them as now. @return their number
+/// Store the new row of each used triangle in `next`: by region, in the present order within one. @return their number
 std::int32_t number_triangles(Triangulation& mesh) {
   std::vector<std::int32_t> first(mesh.regions.size() + 1, 0);
   for (const Triangle& t : mesh.triangles.items())
@@ -20,13 +20,13 @@ std::int32_t number_triangles(Triangulation& mesh) {
   return n;
 }
 
-/// Bring each triangle to its row. A row that is taken gives its own triangle to go on with.
+/// Move each triangle to its new row by swaps; the triangle that a swap brings in moves next.
 void move_triangles(Triangulation& mesh, std::int32_t n) {
-  for (std::size_t row = 0; row < mesh.triangles.size(); ++row) {
-    while (mesh.triangles[row].next >= 0 && mesh.triangles[row].next != static_cast<std::int32_t>(row))
+  for (std::int32_t row = 0; row < std::ssize(mesh.triangles); ++row) {
+    while (mesh.triangles[row].next >= 0 && mesh.triangles[row].next != row)
       std::swap(mesh.triangles[row], mesh.triangle(mesh.triangles[row].next));
   }
-  mesh.triangles.resize(static_cast<std::size_t>(n));
+  mesh.triangles.resize(n);
 }
 
 void renumber_neighbours(Triangulation& mesh) {
@@ -37,42 +37,43 @@ void renumber_neighbours(Triangulation& mesh) {
   }
 }
 
-/// Drop the vertices that no triangle has, and bring those of the input into its order. @return how many of those are
-/// dropped
+/// Drop the vertices without a triangle, and bring those of the input into input order. @return number of input
+/// vertices dropped
 std::int64_t arrange_vertices(Triangulation& mesh) {
-  const std::size_t n_input = mesh.input_numbers.size();
+  const std::int64_t n_input = std::ssize(mesh.input_numbers);
   std::vector<std::int32_t> place(mesh.points.size(), -1);
   for (const Triangle& t : mesh.triangles.items())
-    for (const std::int32_t v : t.vertices) place[static_cast<std::size_t>(v)] = 0;
+    for (const std::int32_t v : t.vertices) place[v] = 0;
 
-  std::vector<std::int32_t> vertex_of(static_cast<std::size_t>(mesh.n_input_points), -1);
-  for (std::size_t v = 0; v < n_input; ++v)
-    if (place[v] >= 0) vertex_of[static_cast<std::size_t>(mesh.input_numbers[v])] = static_cast<std::int32_t>(v);
+  std::vector<std::int32_t> vertex_of(mesh.n_input_points, -1);
+  for (std::int32_t v = 0; v < n_input; ++v)
+    if (place[v] >= 0) vertex_of[mesh.input_numbers[v]] = v;
   std::vector<Point> points;
   std::vector<std::int32_t> numbers;
   std::vector<std::int32_t> markers;
   const std::size_t width = mesh.attribute_width();
   std::vector<double> attributes;
   const auto attributes_of = [&](std::size_t v) { return mesh.attribute_values.items().subspan(v * width, width); };
-  for (std::size_t number = 0; number < vertex_of.size(); ++number) {
-    if (vertex_of[number] < 0) continue;
-    const auto v = static_cast<std::size_t>(vertex_of[number]);
-    place[v] = static_cast<std::int32_t>(points.size());
+  std::int32_t n = 0;
+  for (std::int32_t number = 0; number < mesh.n_input_points; ++number) {
+    const std::int32_t v = vertex_of[number];
+    if (v < 0) continue;
+    place[v] = n++;
     points.push_back(mesh.points[v]);
-    numbers.push_back(static_cast<std::int32_t>(number));
+    numbers.push_back(number);
     if (!mesh.input_markers.empty()) markers.push_back(mesh.input_markers[v]);
     const auto values = attributes_of(v);
     attributes.insert(attributes.end(), values.begin(), values.end());
   }
   std::ranges::copy(points, mesh.points.data());
   std::ranges::copy(attributes, mesh.attribute_values.data());
-  std::size_t n = points.size();  // infos of input vertices are all alike
+  // infos of input vertices are all equal
   for (std::size_t v = n_input; v < place.size(); ++v) {
     if (place[v] < 0) continue;
     mesh.points[n] = mesh.points[v];
     mesh.infos[n] = mesh.infos[v];
     std::ranges::copy(attributes_of(v), attributes_of(n).begin());
-    place[v] = static_cast<std::int32_t>(n++);
+    place[v] = n++;
   }
   mesh.points.resize(n);
   mesh.infos.resize(n);
@@ -80,11 +81,11 @@ std::int64_t arrange_vertices(Triangulation& mesh) {
   mesh.input_numbers = std::move(numbers);
   mesh.input_markers = std::move(markers);
   for (Triangle& t : mesh.triangles.items())
-    for (std::int32_t& v : t.vertices) v = place[static_cast<std::size_t>(v)];
+    for (std::int32_t& v : t.vertices) v = place[v];
   for (Segment& segment : mesh.segments)
     for (std::int32_t& v : segment.ends)
-      if (v >= 0) v = place[static_cast<std::size_t>(v)];
-  return static_cast<std::int64_t>(n_input - points.size());
+      if (v >= 0) v = place[v];
+  return n_input - std::ssize(points);
 }
 
 }  // namespace

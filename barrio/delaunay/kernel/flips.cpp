@@ -11,7 +11,7 @@
 namespace barrio::delaunay::detail {
 namespace {
 
-/// Whether p lies ahead of a on the way to b, all three on a line.
+/// Tell whether p lies ahead of a in the direction of b; all three are on one line.
 bool is_ahead(const Point& a, const Point& b, const Point& p) noexcept {
   const std::size_t axis = a[0] == b[0] ? 1 : 0;
   return (a[axis] < b[axis]) == (a[axis] < p[axis]) && a[axis] != p[axis];
@@ -77,10 +77,10 @@ bool is_convex(const Triangulation& mesh, Side side) noexcept {
 }
 
 SegmentInsertion::SegmentInsertion(Triangulation& mesh) : mesh_(&mesh), triangle_of_(mesh.points.size(), -1) {
-  for (std::size_t row = 0; row < mesh.triangles.size(); ++row) {
+  for (std::int32_t row = 0; row < std::ssize(mesh.triangles); ++row) {
     if (!mesh.triangles[row].is_used()) continue;
     for (const std::int32_t v : mesh.triangles[row].vertices)
-      if (v >= 0) triangle_of_[static_cast<std::size_t>(v)] = static_cast<std::int32_t>(row);
+      if (v >= 0) triangle_of_[v] = row;
   }
 }
 
@@ -98,12 +98,12 @@ const std::vector<std::int32_t>& SegmentInsertion::insert(std::int32_t from, std
   return way_;
 }
 
-/// Turn counterclockwise around a vertex until the way to another one is met: all around there are triangles, those of
-/// the outside too.
+/// Turn counterclockwise around a vertex until the way to another one is met. Triangles surround the vertex on all
+/// sides, outside triangles included.
 SegmentInsertion::Ahead SegmentInsertion::look(std::int32_t from, std::int32_t to) const {
   const Point& a = mesh_->point(from);
   const Point& b = mesh_->point(to);
-  const std::int32_t first = triangle_of_[static_cast<std::size_t>(from)];
+  const std::int32_t first = triangle_of_[from];
   std::int32_t row = first;
   do {
     const Triangle& t = mesh_->triangle(row);
@@ -118,7 +118,7 @@ SegmentInsertion::Ahead SegmentInsertion::look(std::int32_t from, std::int32_t t
     }
     row = t.neighbours[next_corner(i)].triangle();
   } while (row != first);
-  refuse(ErrorCode::internal, "triangulation", "finds no way from a vertex to another");
+  refuse(ErrorCode::internal, "triangulation", "has no way from a vertex to another");
 }
 
 std::int32_t SegmentInsertion::cross(std::int32_t from, std::int32_t to, Side first) {
@@ -134,7 +134,7 @@ std::int32_t SegmentInsertion::cross(std::int32_t from, std::int32_t to, Side fi
     const std::int32_t apex = u.vertices[beyond.edge()];
     const int sign = geometry::orient2d(a, b, mesh_->point(apex));
     if (sign == 0) return apex;
-    // in u the edge leads from the left corner to the right one; of those two, the one on the apex' side is left behind
+    // in u the edge leads from the left corner to the right one; the corner on the side of the apex is left behind
     side = Side(beyond.triangle(), sign > 0 ? next_corner(beyond.edge()) : previous_corner(beyond.edge()));
   }
 }
@@ -144,10 +144,10 @@ void SegmentInsertion::flip_and_note(Side side) noexcept {
   flip(*mesh_, side);
   for (const std::int32_t row : {side.triangle(), beyond})
     for (const std::int32_t v : mesh_->triangle(row).vertices)
-      if (v >= 0) triangle_of_[static_cast<std::size_t>(v)] = row;
+      if (v >= 0) triangle_of_[v] = row;
 }
 
-/// Flip edges that are crossed, one after the other where they can be, until none is.
+/// Flip the crossed edges until none is left. An edge waits while its quadrilateral is not convex.
 void SegmentInsertion::flip_crossed(std::int32_t from, std::int32_t to) {
   const Point& a = mesh_->point(from);
   const Point& b = mesh_->point(to);
@@ -175,7 +175,7 @@ void SegmentInsertion::flip_crossed(std::int32_t from, std::int32_t to) {
   }
 }
 
-/// Flip what flips have left that is not Delaunay. Source: Lawson 1977
+/// Flip edges that earlier flips left non-Delaunay. Source: Lawson 1977
 void SegmentInsertion::restore() {
   while (!made_.empty()) {
     const Edge edge = made_.back();
@@ -194,7 +194,7 @@ void SegmentInsertion::restore() {
 }
 
 Side SegmentInsertion::find(std::int32_t from, std::int32_t to) const {
-  const std::int32_t first = triangle_of_[static_cast<std::size_t>(from)];
+  const std::int32_t first = triangle_of_[from];
   std::int32_t row = first;
   do {
     const Triangle& t = mesh_->triangle(row);
@@ -226,7 +226,7 @@ void SegmentInsertion::refuse_crossing(std::int32_t from, std::int32_t to, Side 
   refuse(ErrorCode::bad_input, "segments",
          fmt::format("{} to {} and {} to {} cross at {}", place(a), place(b), place(c), place(d),
                      place({a[0] + part * (b[0] - a[0]), a[1] + part * (b[1] - a[1])})),
-         "give the crossing a point that both segments end in");
+         "add a point at the crossing, and end both segments there");
 }
 
 }  // namespace barrio::delaunay::detail

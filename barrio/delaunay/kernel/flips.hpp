@@ -7,34 +7,36 @@
 
 namespace barrio::delaunay::detail {
 
-/// Exchange an edge for the other diagonal of its two triangles. @pre the four corners are convex; no segment
-/// @return sides of the new edge in the two rows: it leads between the corners that lay across
+/// Exchange an edge for the other diagonal of its two triangles.
+/// @pre the quadrilateral is strictly convex, and the edge is not a segment
+/// @post the new edge is edge 2 in both rows, and joins the corners that lay opposite the old one
 void flip(Triangulation& mesh, Side side) noexcept;
 
-/// Whether the corner across an edge lies in the circle of the triangle. @pre there is one, and neither is outside
+/// Tell whether the corner across an edge lies outside the circle of the triangle; ids break ties. @pre there is a
+/// triangle across, and neither is an outside triangle
 [[nodiscard]] bool is_delaunay(const Triangulation& mesh, Side side) noexcept;
 
-/// Whether the two triangles of an edge are a strictly convex quadrilateral.
+/// Tell whether the two triangles of an edge form a strictly convex quadrilateral.
 [[nodiscard]] bool is_convex(const Triangulation& mesh, Side side) noexcept;
 
-/// Put segments into a triangulation whose triangles cover them. Source: Sloan 1993
+/// Insert segments into a triangulation that covers them. Source: Sloan 1993
 class SegmentInsertion {
  public:
   explicit SegmentInsertion(Triangulation& mesh);
 
-  /// Make the edge between two vertices a segment, and the triangulation constrained Delaunay again. It becomes several
-  /// where vertices lie on it: @return its vertices one after the other, until the next call
+  /// Make the edge between two vertices a segment, and the triangulation constrained Delaunay again. Vertices that lie
+  /// on it cut it into pieces. @return its vertices in order, valid until the next call
   /// @throws Error{bad_input} if it crosses another segment, with the place
   const std::vector<std::int32_t>& insert(std::int32_t from, std::int32_t to);
 
  private:
-  /// What lies ahead of a vertex in the direction of another.
+  /// First obstacle on the way from a vertex to another one.
   struct Ahead {
-    Side edge;                 ///< that is crossed; or none
-    std::int32_t vertex = -1;  ///< that is reached first if no edge is crossed
+    Side edge;                 ///< first edge that is crossed; or none
+    std::int32_t vertex = -1;  ///< first vertex on the way, if no edge is crossed
   };
   [[nodiscard]] Ahead look(std::int32_t from, std::int32_t to) const;
-  /// @return the vertex where it ends: `to`, or one that lies on the way. Edges that are crossed come into crossed_
+  /// Collect the edges that the segment crosses in crossed_. @return the vertex where it ends: `to`, or one on the way
   [[nodiscard]] std::int32_t cross(std::int32_t from, std::int32_t to, Side first);
   void flip_crossed(std::int32_t from, std::int32_t to);
   void restore();
@@ -48,7 +50,7 @@ class SegmentInsertion {
     std::int32_t to;
   };
   Triangulation* mesh_;
-  std::vector<std::int32_t> triangle_of_;  // one at each vertex
+  std::vector<std::int32_t> triangle_of_;  // a triangle at each vertex
   std::vector<std::int32_t> way_;
   std::vector<Edge> crossed_;
   std::vector<Edge> later_;

@@ -8,10 +8,10 @@
 namespace barrio::delaunay::detail {
 namespace {
 
-constexpr std::int32_t max_triangles = (1 << 30) - 1;
-constexpr std::uint32_t no_vertex = no_segment;  // the end of the list of rows
+constexpr std::size_t max_triangles = (std::size_t{1} << 30U) - 1;
+constexpr std::uint32_t no_vertex = no_segment;  // end of the list of unused rows
 
-/// Whether p lies beyond a hull edge: on the side of the outside, or in the middle of the edge.
+/// Tell whether p lies beyond a hull edge: on its outer side, or in its interior.
 bool is_beyond(const Triangulation& mesh, const Triangle& outside, const Point& p) noexcept {
   const std::uint32_t i = corner_of(outside, outside_vertex);
   const Point& a = mesh.point(outside.vertices[next_corner(i)]);
@@ -25,12 +25,11 @@ bool is_beyond(const Triangulation& mesh, const Triangle& outside, const Point& 
 
 std::int32_t make_vertex(Triangulation& mesh, const Point& p, VertexInfo info) {
   if (const std::int32_t v = mesh.first_unused_vertex; v >= 0) {
-    const auto row = static_cast<std::size_t>(v);
-    const std::uint32_t next = mesh.infos[row].segment();
+    const std::uint32_t next = mesh.info(v).segment();
     mesh.first_unused_vertex = next == no_vertex ? -1 : static_cast<std::int32_t>(next);
     --mesh.n_unused_vertices;
-    mesh.points[row] = p;
-    mesh.infos[row] = info;
+    mesh.points[v] = p;
+    mesh.infos[v] = info;
     return v;
   }
   mesh.points.push_back(p);
@@ -48,14 +47,12 @@ void interpolate(Triangulation& mesh, std::int32_t vertex, const Triangle& t) {
   for (std::uint32_t i = 0; i < 3; ++i) {
     const Point& a = mesh.point(t.vertices[next_corner(i)]);
     const Point& b = mesh.point(t.vertices[previous_corner(i)]);
-    // what rounding puts below zero would go beyond the corners' values
+    // a weight that rounding makes negative would leave the range of the corners' values
     weights[i] = std::max(0.0, (a[0] - p[0]) * (b[1] - p[1]) - (a[1] - p[1]) * (b[0] - p[0]));
     sum += weights[i];
   }
-  double* const to = mesh.attribute_values.data() + static_cast<std::size_t>(vertex) * width;
-  const auto of = [&](std::uint32_t i) {
-    return mesh.attribute_values.data() + static_cast<std::size_t>(t.vertices[i]) * width;
-  };
+  double* const to = mesh.attribute_values.data() + vertex * width;
+  const auto of = [&](std::uint32_t i) { return mesh.attribute_values.data() + t.vertices[i] * width; };
   for (std::size_t k = 0; k < width; ++k)
     to[k] = of(0)[k] + (weights[1] * (of(1)[k] - of(0)[k]) + weights[2] * (of(2)[k] - of(0)[k])) / sum;
 }
@@ -65,15 +62,14 @@ void interpolate(Triangulation& mesh, std::int32_t vertex, std::int32_t from, st
   if (width == 0) return;
   mesh.attribute_values.resize(mesh.points.size() * width);
   double* const all = mesh.attribute_values.data();
-  const double* const a = all + static_cast<std::size_t>(from) * width;
-  const double* const b = all + static_cast<std::size_t>(to) * width;
-  for (std::size_t k = 0; k < width; ++k)
-    all[static_cast<std::size_t>(vertex) * width + k] = a[k] + part * (b[k] - a[k]);
+  const double* const a = all + from * width;
+  const double* const b = all + to * width;
+  for (std::size_t k = 0; k < width; ++k) all[vertex * width + k] = a[k] + part * (b[k] - a[k]);
 }
 
 void free_vertex(Triangulation& mesh, std::int32_t vertex) noexcept {
   const auto next = mesh.first_unused_vertex < 0 ? no_vertex : static_cast<std::uint32_t>(mesh.first_unused_vertex);
-  mesh.infos[static_cast<std::size_t>(vertex)] = VertexInfo(VertexKind::unused, next);
+  mesh.infos[vertex] = VertexInfo(VertexKind::unused, next);
   mesh.first_unused_vertex = vertex;
   ++mesh.n_unused_vertices;
 }
@@ -92,7 +88,7 @@ Place Insertion::locate(const Point& p, std::int32_t from) noexcept {
   Side entered;
   for (;;) {
     const Triangle& t = mesh_->triangle(row);
-    // edges in an order that changes, so that no walk goes round in circles
+    // start with another edge in each step: a walk must not run in circles
     first_edge_ = first_edge_ == 2 ? 0 : first_edge_ + 1;
     bool is_on_edge = false;
     std::uint32_t e = first_edge_;
@@ -127,8 +123,8 @@ bool Insertion::is_conflict(const Triangle& u, const Point& p, GlobalId id) cons
   return geometry::incircle_of_one_circle({a, b, c, p}, ids) > 0;
 }
 
-/// Take the edges of the stack, the next one counterclockwise on top: go beyond those of triangles that give way, and
-/// note the others.
+/// Process the edges on the stack, with the next one counterclockwise on top: cross those whose neighbour belongs to
+/// the cavity, and append the others to the ring.
 void Insertion::grow(const Point& p, GlobalId id) {
   while (!stack_.empty()) {
     const Side side = stack_.back();
@@ -205,8 +201,9 @@ std::int32_t Insertion::make_row() {
     return row;
   }
   const std::size_t row = mesh_->triangles.size();
-  if (row >= static_cast<std::size_t>(max_triangles))
-    refuse(ErrorCode::failed, "triangulation", "needs more than 2^30 triangles", "allow larger triangles, or cut it");
+  if (row >= max_triangles)
+    refuse(ErrorCode::failed, "triangulation", "needs more than 2^30 triangles",
+           "allow larger triangles, or cut the domain into parts");
   mesh_->triangles.resize(row + 1);
   mesh_->triangles[row].state = 0;
   return static_cast<std::int32_t>(row);
@@ -227,7 +224,7 @@ const std::vector<std::int32_t>& Insertion::fill(std::int32_t vertex) {
     if (edge.outside) mesh_->triangle(edge.outside.triangle()).neighbours[edge.outside.edge()] = Side(row, 0);
   }
   if (!is_on_segment_) return rows_;
-  // the halves of the segment: one begins where the ring does, the other ends where that of the first side does
+  // the ring starts and ends at ends of the segment: a closed one at the same end, with the other end at middle_
   Triangle& first = mesh_->triangle(rows_.front());
   Triangle& last = mesh_->triangle(rows_[n - 1]);
   first.state |= Triangle::segment_bit(2);

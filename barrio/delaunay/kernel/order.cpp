@@ -12,7 +12,7 @@
 namespace barrio::delaunay::detail {
 namespace {
 
-constexpr int bits_of_place = 21;  // per coordinate: a place takes 42 bits, a round 5, and 17 are left
+constexpr int bits_of_place = 21;  // per coordinate: a position takes 42 bits, a round 5, and 17 are left
 constexpr std::size_t min_round = 1000;
 
 struct Keyed {
@@ -49,17 +49,16 @@ std::vector<std::int32_t> insertion_order(std::span<const Point> points) {
   }
   const double width = std::max(high[0] - low[0], high[1] - low[1]);
   const double scale = width > 0 ? (std::ldexp(1.0, bits_of_place) - 1) / width : 0.0;
-  int n_rounds = 1;  // the last has 3/4 of the points, the one before 3/4 of the rest
+  int n_rounds = 1;  // the last round has 3/4 of the points, the one before 3/4 of the rest
   for (std::size_t n = points.size(); n > min_round; n /= 4) ++n_rounds;
 
   std::vector<Keyed> items(points.size());
-  for (std::size_t i = 0; i < points.size(); ++i) {
+  for (std::int32_t i = 0; i < std::ssize(points); ++i) {
     const std::array<std::uint64_t, 2> cell{static_cast<std::uint64_t>((points[i][0] - low[0]) * scale),
                                             static_cast<std::uint64_t>((points[i][1] - low[1]) * scale)};
     const int before_last = std::min(std::countr_zero(mix64(i)) / 2, n_rounds - 1);
-    const auto round = static_cast<std::uint64_t>(n_rounds - 1 - before_last);
-    items[i] = {(round << (2 * bits_of_place)) | geometry::hilbert_place(cell, bits_of_place),
-                static_cast<std::int32_t>(i)};
+    const std::uint64_t round = n_rounds - 1 - before_last;
+    items[i] = {(round << (2 * bits_of_place)) | geometry::hilbert_place(cell, bits_of_place), i};
   }
   sort_by_bits(items, 2 * bits_of_place + std::bit_width(static_cast<unsigned>(n_rounds)));
   std::vector<std::int32_t> order(points.size());

@@ -8,13 +8,13 @@
 
 namespace barrio::delaunay::detail {
 
-/// Triangles that wait, by the magnitude of a number: those of the smallest first, and of these the last that came,
-/// which lies near the one before. Lists go through the triangles themselves, so that a row waits once.
+/// Queue of triangles by the magnitude of a key: smallest first, and among equals the latest, which lies near the one
+/// before. The lists are linked through the triangles themselves, so a row waits at most once.
 class TriangleQueue {
  public:
   explicit TriangleQueue(Triangulation& mesh) : mesh_(&mesh) { heads_.fill(-1); }
 
-  /// @pre the row does not wait
+  /// Add a row. @pre it does not wait
   void push(std::int32_t row, double key) noexcept {
     const std::uint32_t bucket = bucket_of(key);
     Triangle& t = mesh_->triangle(row);
@@ -23,7 +23,7 @@ class TriangleQueue {
     heads_[bucket] = row;
     if (bucket < first_) first_ = bucket;
   }
-  /// @return a row, which may have become another triangle since, or -1
+  /// Remove the first row. @return it, or -1; it may hold another triangle by now
   [[nodiscard]] std::int32_t pop() noexcept {
     while (first_ < n_buckets && heads_[first_] < 0) ++first_;
     if (first_ == n_buckets) return -1;
@@ -36,7 +36,7 @@ class TriangleQueue {
 
  private:
   static constexpr std::uint32_t n_buckets = 4096;
-  /// Its exponent and the first bit behind it: two buckets for each factor of two.
+  /// Return the bucket of a key, from its exponent and first fraction bit: two buckets for each factor of two.
   [[nodiscard]] static std::uint32_t bucket_of(double key) noexcept {
     return static_cast<std::uint32_t>(std::bit_cast<std::uint64_t>(key) >> 51U) & (n_buckets - 1);
   }

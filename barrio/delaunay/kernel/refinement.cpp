@@ -14,10 +14,10 @@ namespace barrio::delaunay {
 namespace detail {
 namespace {
 
-/// Steiner points lie a little nearer than where the edge is seen under the least angle.
+/// New points lie a little nearer to their edge than where it is seen under the min angle.
 constexpr double nearer = 0.95;
 
-/// Whether signs of a point are exact: see `triangulate`.
+/// Tell whether signs are exact for a point: see `triangulate`.
 bool is_exact(const Point& p) noexcept {
   return std::ranges::all_of(p, [](double x) { return x == 0.0 || std::abs(x) >= geometry::min_exact; });
 }
@@ -50,7 +50,7 @@ Refinement::Refinement(Triangulation& mesh, const RefineOptions& options)
       (options.keeps_regions && std::ranges::any_of(mesh.regions, [](const Region& r) { return r.max_area > 0; }));
 }
 
-/// Take what still waits out of the queue, which goes: refinement may have ended early.
+/// Empty the queue before it is destroyed: refinement may have ended early.
 Refinement::~Refinement() {
   for (std::int32_t row = queue_.pop(); row >= 0; row = queue_.pop())
     if (!mesh_->triangle(row).is_used()) free_triangle(*mesh_, row);
@@ -67,13 +67,13 @@ double Refinement::bound_of_area(const Triangle& t) {
   const Point centroid{(a[0] + b[0] + c[0]) / 3, (a[1] + b[1] + c[1]) / 3};
   const double here = options_->area_at(centroid);
   if (!(here > 0))
-    refuse(ErrorCode::bad_input, "size field", fmt::format("says {:g} at ({:g}, {:g})", here, centroid[0], centroid[1]),
-           "give areas above 0");
+    refuse(ErrorCode::bad_input, "size field", fmt::format("is {:g} at ({:g}, {:g})", here, centroid[0], centroid[1]),
+           "areas must be above 0");
   return std::min(bound, here);
 }
 
-/// Whether the shortest edge joins two segments that meet in a small angle, at the same distance from where they do: no
-/// point makes that angle larger. Source: Miller, Pav and Walkington 2003
+/// Tell whether the shortest edge joins two segments that meet in a small angle, at equal distances from their common
+/// end: no point makes that angle larger. Source: Miller, Pav and Walkington 2003
 bool Refinement::is_between_shells(const Triangle& t, std::uint32_t shortest) const noexcept {
   const std::int32_t p = t.vertices[next_corner(shortest)];
   const std::int32_t q = t.vertices[previous_corner(shortest)];
@@ -86,14 +86,15 @@ bool Refinement::is_between_shells(const Triangle& t, std::uint32_t shortest) co
       if (a != b) continue;
       const double to_p = squared_distance(mesh_->point(a), mesh_->point(p));
       const double to_q = squared_distance(mesh_->point(a), mesh_->point(q));
-      // at equal distances, less than 60 degrees are less than the distance
+      // at equal distances from a, the angle is below 60 degrees if p and q are nearer to each other
       return to_p < 1.002 * to_q && to_q < 1.002 * to_p && squared_distance(mesh_->point(p), mesh_->point(q)) < to_p;
     }
   }
   return false;
 }
 
-/// @param[out] key  what orders bad triangles: the square of the shortest edge
+/// Tell whether a triangle misses a bound.
+/// @param[out] key  order of bad triangles: the squared length of the shortest edge
 bool Refinement::is_bad(const Triangle& t, double& key) {
   const Shape shape(mesh_->point(t.vertices[0]), mesh_->point(t.vertices[1]), mesh_->point(t.vertices[2]));
   key = shape.squares[shape.shortest];
@@ -101,8 +102,8 @@ bool Refinement::is_bad(const Triangle& t, double& key) {
   return shape.is_sharper(sine_squared_) && !is_between_shells(t, shape.shortest);
 }
 
-/// Whether a point lies in the lens of a segment: sees it under an angle larger than a right one, and than what the
-/// least angle leaves. Source: Shewchuk 1997, section 3.4.2
+/// Tell whether a point lies in the diametral lens of a segment: it sees the segment under an obtuse angle of at least
+/// 180 degrees less twice the min angle. Source: Shewchuk 1997, section 3.4.2
 bool Refinement::encroaches(const Point& p, const Point& a, const Point& b) const noexcept {
   const Point u{a[0] - p[0], a[1] - p[1]};
   const Point v{b[0] - p[0], b[1] - p[1]};
@@ -111,8 +112,8 @@ bool Refinement::encroaches(const Point& p, const Point& a, const Point& b) cons
   return dot * dot >= lens_ * (u[0] * u[0] + u[1] * u[1]) * (v[0] * v[0] + v[1] * v[1]);
 }
 
-/// Whether any triangle of a segment would be larger than it may be, or have smaller angles. Such a segment is split at
-/// once: points that come before its own would have to go again.
+/// Tell whether every triangle on a segment would miss its area bound or have a smaller angle. Such a segment is split
+/// at once: points added before its own would have to be removed again.
 bool Refinement::is_too_long(const Triangle& t, const Point& a, const Point& b) {
   return has_bounds_ && squared_distance(a, b) > flattest_ * bound_of_area(t);
 }
@@ -142,13 +143,13 @@ void Refinement::check_triangle(std::int32_t row) {
   const Triangle& t = mesh_->triangle(row);
   for (std::uint32_t e = 0; e < 3; ++e)
     if (t.is_segment(e)) check_segment(Side(row, e));
-  if ((t.state & Triangle::queued) != 0) return;  // in an order that another triangle had; that is good enough
+  if ((t.state & Triangle::queued) != 0) return;  // in the order of another triangle; that is good enough
   double key = 0.0;
   if (is_bad(t, key)) queue_.push(row, key);
 }
 
-/// Where a segment is split: in the middle, or at a power of two from an end where another segment begins in a small
-/// angle, so that points of both lie on common circles around that end. Source: Ruppert 1995, section 4.5
+/// Return where to split a segment: in the middle, or at a power of two from an end where another segment starts in a
+/// small angle. Points on both segments then lie on common circles around that end. Source: Ruppert 1995, section 4.5
 double Refinement::part_of_split(std::int32_t from, std::int32_t to, std::uint32_t segment) const noexcept {
   const float angle_from = small_angles_.at(segment, from);
   const float angle_to = small_angles_.at(segment, to);
@@ -183,9 +184,9 @@ void Refinement::split_segment(Side side) {
   for (const std::int32_t row : insertion_.fill(vertex)) check_triangle(row);
 }
 
-/// Take away the free vertices in the circle over a segment that is to be split: one between them and the segment's
-/// middle would stay short of room. Not where another segment begins, which keeps its own order. @return the segment,
-/// in the triangle that it has then. Source: Chew 1993
+/// Remove the free vertices in the diametral circle of a segment before it is split: they would be too near to its new
+/// vertex. Stop at a triangle with a second segment. @return the segment, as an edge of its triangle afterwards.
+/// Source: Chew 1993
 Side Refinement::remove_vertices_near(Side segment) {
   for (int side = 0; side < 2; ++side) {
     for (;;) {
@@ -214,7 +215,7 @@ Side Refinement::remove_vertices_near(Side segment) {
   return segment;
 }
 
-/// Whether one more point might make too many triangles.
+/// Tell whether one more point might make too many triangles, and note it in the report.
 bool Refinement::is_full() noexcept {
   if (mesh_->n_triangles() + 2 <= options_->max_triangles) return false;
   report_.is_complete = false;
@@ -262,7 +263,7 @@ Refinement::Outcome Refinement::split_triangle(std::int32_t row) {
     note(edge.inside);
     is_stuck = is_stuck || !may_split(edge.inside);
   }
-  if (is_stuck) {  // so that splitting the others would not help
+  if (is_stuck) {  // splitting the others would not help
     encroached_.resize(n_noted);
     ++report_.n_left_at_segments;
     return Outcome::left;
@@ -280,12 +281,12 @@ Refinement::Outcome Refinement::split_triangle(std::int32_t row) {
 }
 
 void Refinement::run() {
-  const auto n_rows = static_cast<std::int32_t>(mesh_->triangles.size());
+  const std::int64_t n_rows = std::ssize(mesh_->triangles);
   for (std::int32_t row = 0; row < n_rows; ++row)
     for (std::uint32_t e = 0; e < 3; ++e)
       if (mesh_->triangle(row).is_used() && mesh_->triangle(row).is_segment(e)) check_segment(Side(row, e));
   split_segments();
-  for (std::int32_t row = 0; row < static_cast<std::int32_t>(mesh_->triangles.size()); ++row) {
+  for (std::int32_t row = 0; row < std::ssize(mesh_->triangles); ++row) {
     const Triangle& t = mesh_->triangle(row);
     double key = 0.0;
     if (t.is_used() && (t.state & Triangle::queued) == 0 && is_bad(t, key)) queue_.push(row, key);
@@ -304,9 +305,9 @@ void Refinement::run() {
     if (split_triangle(row) != Outcome::again) continue;
     const std::int64_t n_before = report_.n_segment_points;
     split_segments();
-    // nothing changes where coordinates are too coarse to split the segment that is in the way
+    // nothing has changed if coordinates are too coarse to split the segment in the way
     const bool has_changed = report_.n_segment_points > n_before;
-    const Triangle& t = mesh_->triangle(row);  // or what it has become
+    const Triangle& t = mesh_->triangle(row);  // or the triangle that replaced it
     if (has_changed && t.is_used() && (t.state & Triangle::queued) == 0) queue_.push(row, key);
   }
 }
@@ -315,10 +316,10 @@ void Refinement::run() {
 
 RefineReport refine(Triangulation& mesh, const RefineOptions& options) {
   if (!(options.min_angle >= 0 && options.min_angle <= 34))
-    refuse(ErrorCode::usage, "least angle", fmt::format("is {:g} degrees", options.min_angle),
-           "give 0 to 34: larger ones cannot be had");
+    refuse(ErrorCode::usage, "min angle", fmt::format("is {:g} degrees", options.min_angle), "must be 0 to 34 degrees");
   if (!(options.max_area >= 0))
-    refuse(ErrorCode::usage, "largest area", fmt::format("is {:g}", options.max_area), "give one above 0");
+    refuse(ErrorCode::usage, "max area", fmt::format("is {:g}", options.max_area),
+           "must be above 0, or 0 for no bound");
   detail::Refinement refinement(mesh, options);
   refinement.run();
   return refinement.report();

@@ -14,7 +14,7 @@
 
 namespace barrio::delaunay::detail {
 
-/// Refinement of one triangulation: segments that have a vertex too near first, then bad triangles.
+/// Refinement of one triangulation: encroached segments first, then bad triangles.
 class Refinement {
  public:
   Refinement(Triangulation& mesh, const RefineOptions& options);
@@ -58,12 +58,12 @@ class Refinement {
   std::vector<Encroached> encroached_;
   SegmentIndex segments_;
   SmallAngles small_angles_;
-  std::set<std::pair<std::int32_t, std::int32_t>> coarse_;  // edges on segments that rounding keeps whole
-  double sine_squared_ = 0.0;                               // of the least angle
-  double lens_ = 0.0;        // square of the cosine at which a segment is seen from within its lens
-  double reach_ = 0.0;       // of new points from their edge, by its length
-  double flattest_ = 0.0;    // square of an edge by the least area of a triangle on it
-  bool has_bounds_ = false;  // of areas
+  std::set<std::pair<std::int32_t, std::int32_t>> coarse_;  // edges on segments that rounding forbids to split
+  double sine_squared_ = 0.0;                               // of the min angle
+  double lens_ = 0.0;        // squared cosine of the angle at which the rim of its lens sees a segment
+  double reach_ = 0.0;       // max distance of a new point from the middle of its edge, in lengths of the edge
+  double flattest_ = 0.0;    // squared length of an edge over the min area of a good triangle on it
+  bool has_bounds_ = false;  // of areas, or region areas that count
 };
 
 }  // namespace barrio::delaunay::detail

@@ -28,8 +28,8 @@ void Removal::find_edges(Side corner) {
   }
 }
 
-/// Whether the corner where edge i begins can be cut off: it is convex, and the place of the vertex stays on the inner
-/// side of the cut. All is seen from that place, so that nothing else can lie in the triangle.
+/// Tell whether the corner where edge i starts can be cut off: it is convex, and the removed vertex stays on the inner
+/// side of the cut. That vertex sees the whole polygon, so nothing else can lie in the triangle.
 bool Removal::is_ear(std::size_t i, const Point& centre, int min_sign) const noexcept {
   const Point& a = mesh_->point(edges_[edges_[i].before].from);
   const Point& b = mesh_->point(edges_[i].from);
@@ -43,13 +43,13 @@ std::size_t Removal::next_ear(const Point& centre) {
     candidates_.pop_back();
     if (!edges_[i].is_cut && is_ear(i, centre, 1)) return i;
   }
-  // only cuts through the place itself are left
+  // only cuts through the removed vertex itself are left
   std::size_t i = 0;
   while (i + 1 < edges_.size() && (edges_[i].is_cut || !is_ear(i, centre, 0))) ++i;
   return i;
 }
 
-/// Put the triangle of corner i into a row, and its third edge in place of the two.
+/// Store the triangle of corner i in a row, and replace its two edges of the polygon by the third.
 void Removal::cut(std::size_t i, std::int32_t row) {
   const Edge second = edges_[i];
   Edge& first = edges_[second.before];
@@ -70,7 +70,7 @@ void Removal::cut(std::size_t i, std::int32_t row) {
   rows_.push_back(row);
 }
 
-/// Cut the last triangle, whose third edge is there already.
+/// Cut the last triangle, whose third edge exists already.
 void Removal::close(std::size_t i, std::int32_t row) {
   const Edge last = edges_[edges_[i].after];
   cut(i, row);

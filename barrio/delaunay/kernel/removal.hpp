@@ -7,19 +7,20 @@
 
 namespace barrio::delaunay::detail {
 
-/// Take vertices out of a constrained Delaunay triangulation. What they leave is cut into triangles, ear by ear, and
-/// those are flipped until they are Delaunay. Source: Lawson 1977 on flips
+/// Remove vertices from a constrained Delaunay triangulation. The polygon that remains is cut into triangles, ear by
+/// ear, and these are flipped until they are Delaunay. Source: Lawson 1977 on flips
 class Removal {
  public:
   explicit Removal(Triangulation& mesh) : mesh_(&mesh) {}
 
-  /// Take away a vertex that no segment ends in and that has triangles all around. @param corner  one of them, and
-  /// which corner of it the vertex is. @return rows of the new triangles, until the next call
+  /// Remove a vertex that is surrounded by triangles and not on a segment.
+  /// @param corner  one of these triangles, and the vertex's corner in it
+  /// @return rows of the new triangles, valid until the next call
   /// Cost: about O(n) for n triangles around it
   const std::vector<std::int32_t>& remove(Side corner);
 
  private:
-  /// An edge of what is left, counterclockwise, from `from` to that of the next one.
+  /// An edge of the remaining polygon, counterclockwise from `from` to that of the next one.
   struct Edge {
     std::int32_t from;
     Side outside;

@@ -9,14 +9,14 @@ namespace barrio::delaunay {
 std::vector<SegmentEdge> segment_edges(const Triangulation& mesh) {
   const detail::SegmentIndex segments(mesh);
   std::vector<SegmentEdge> edges;
-  for (std::size_t row = 0; row < mesh.triangles.size(); ++row) {
+  for (std::int32_t row = 0; row < std::ssize(mesh.triangles); ++row) {
     const Triangle& t = mesh.triangles[row];
     if (!t.is_used()) continue;
     for (std::uint32_t e = 0; e < 3; ++e) {
       if (!t.is_segment(e)) continue;
-      if (t.neighbours[e] && t.neighbours[e].triangle() < static_cast<std::int32_t>(row)) continue;
+      if (t.neighbours[e] && t.neighbours[e].triangle() < row) continue;
       SegmentEdge edge{.ends = {t.vertices[next_corner(e)], t.vertices[previous_corner(e)]},
-                       .triangle = static_cast<std::int32_t>(row),
+                       .triangle = row,
                        .is_boundary = !t.neighbours[e]};
       if (const std::uint32_t s = segments.find(edge.ends[0], edge.ends[1]); s != no_segment)
         edge.marker = mesh.segments[s].marker;

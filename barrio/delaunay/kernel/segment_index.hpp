@@ -8,13 +8,13 @@
 
 namespace barrio::delaunay::detail {
 
-/// Find the segment of the input that an edge is a piece of: a vertex in its middle knows, and else both ends are ends
-/// of the segment. Keeps a list of segments by their ends.
+/// Index of the segments of the input by their ends. An edge on a segment has an added vertex that stores the segment,
+/// or both its ends are those of the segment.
 class SegmentIndex {
  public:
   explicit SegmentIndex(const Triangulation& mesh);
 
-  /// @return its number, or `no_segment` for an edge of a hull that was filled
+  /// Find the segment that an edge is a piece of. @return its number, or `no_segment` for an edge of a filled hull
   [[nodiscard]] std::uint32_t find(std::int32_t a, std::int32_t b) const noexcept;
 
  private:

@@ -9,7 +9,7 @@
 namespace barrio::delaunay::detail {
 namespace {
 
-/// A segment as it leaves one of its ends.
+/// A segment as seen from one of its ends.
 struct Ray {
   std::int32_t vertex;
   double direction;  // radians
@@ -23,7 +23,7 @@ SmallAngles::SmallAngles(const Triangulation& mesh) : mesh_(&mesh), angles_(2 * 
   rays.reserve(angles_.size());
   for (std::size_t s = 0; s < mesh.segments.size(); ++s) {
     const auto& ends = mesh.segments[s].ends;
-    if (ends[0] < 0 || ends[1] < 0) continue;  // left out with what it bounds
+    if (ends[0] < 0 || ends[1] < 0) continue;  // dropped with the area that it bounds
     for (std::size_t e = 0; e < 2; ++e) {
       const Point& from = mesh.point(ends[e]);
       const Point& to = mesh.point(ends[1 - e]);
@@ -38,7 +38,7 @@ SmallAngles::SmallAngles(const Triangulation& mesh) : mesh_(&mesh), angles_(2 * 
       const Ray& next = rays[i + 1 < last ? i + 1 : first];
       double angle = next.direction - rays[i].direction;
       if (angle < 0) angle += 2 * std::numbers::pi;
-      if (angle == 0) continue;  // a segment that is there twice has no angle with itself
+      if (angle == 0) continue;  // a repeated segment has no angle with itself
       for (const std::size_t end : {rays[i].end, next.end})
         angles_[end] = std::min(angles_[end], static_cast<float>(angle));
     }

@@ -8,16 +8,16 @@
 
 namespace barrio::delaunay::detail {
 
-/// The angles in which input segments meet others at their ends. Where one is small, points on the two segments drive
-/// each other on towards the end, unless they lie at the same distances from it.
+/// Angles between input segments at their common ends. Where one is small, splits of the two segments would provoke
+/// each other ever nearer to the end, unless the points lie at the same distances from it.
 class SmallAngles {
  public:
   explicit SmallAngles(const Triangulation& mesh);
 
-  /// Angles from here on are not small: pi / 3.
+  /// Bound of small angles: pi / 3.
   static constexpr float wide = 1.0471976F;
-  /// The smallest angle of a segment with another one at a vertex, radians; `wide` if it is that wide, or if the
-  /// segment does not end there.
+  /// Return the smallest angle of a segment with another one at a vertex, radians; `wide` if it is at least that, or if
+  /// the segment does not end there.
   [[nodiscard]] float at(std::uint32_t segment, std::int32_t vertex) const noexcept {
     if (segment == no_segment) return wide;
     const auto& ends = mesh_->segments[segment].ends;

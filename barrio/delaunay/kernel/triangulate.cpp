@@ -31,7 +31,7 @@ void check(const PlanarGraph& graph) {
     for (const double x : p) {
       if (!std::isfinite(x))
         refuse(ErrorCode::bad_input, fmt::format("{} {}", what, i), fmt::format("has the coordinate {}", x),
-               "give numbers");
+               "coordinates must be finite");
       if (x != 0.0 && (std::abs(x) < geometry::min_exact || std::abs(x) > geometry::max_exact))
         refuse(ErrorCode::bad_input, fmt::format("{} {}", what, i), fmt::format("has the coordinate {:g}", x),
                "scale coordinates to between 1e-45 and 1e60, where signs of determinants are exact");
@@ -42,32 +42,32 @@ void check(const PlanarGraph& graph) {
   for (std::size_t i = 0; i < graph.regions.size() && graph.sides.empty(); ++i)
     check_place("region", i, graph.regions[i].place);
   if (!graph.point_markers.empty() && graph.point_markers.size() != graph.points.size())
-    refuse(ErrorCode::bad_input, "markers", "are not as many as points", "give one for each point, or none");
-  const auto n = static_cast<std::int32_t>(graph.points.size());
+    refuse(ErrorCode::bad_input, "markers", "are not as many as points", "give one for each point, or none at all");
+  const std::int64_t n = std::ssize(graph.points);
   for (std::size_t s = 0; s < graph.segments.size(); ++s) {
     for (const std::int32_t end : graph.segments[s].ends)
       if (end < 0 || end >= n)
         refuse(ErrorCode::bad_input, fmt::format("segment {}", s),
-               fmt::format("ends in point {}, but there are {}", end, n), "number points from 0");
+               fmt::format("ends in point {}, but there are {} points", end, n), "number points from 0");
     if (graph.segments[s].ends[0] == graph.segments[s].ends[1])
       refuse(ErrorCode::bad_input, fmt::format("segment {}", s),
              fmt::format("begins and ends in point {}", graph.segments[s].ends[0]), "leave it out");
   }
   if (graph.attribute_values.size() != width_of(graph.attributes) * graph.points.size())
-    refuse(ErrorCode::bad_input, "attributes", "are not as many as points need", "give all components of each point");
+    refuse(ErrorCode::bad_input, "attributes", "are not as many as points need", "give all components at each point");
   if (!graph.sides.empty() && graph.sides.size() != graph.segments.size())
-    refuse(ErrorCode::bad_input, "sides", "are not as many as segments", "give two for each, or none");
-  const auto n_regions = static_cast<std::int64_t>(graph.regions.size());
+    refuse(ErrorCode::bad_input, "sides", "are not as many as segments", "give two for each segment, or none at all");
+  const std::int64_t n_regions = std::ssize(graph.regions);
   for (const auto& sides : graph.sides)
     for (const std::int32_t side : sides)
       if (side < PlanarGraph::outside || side > n_regions)
-        refuse(ErrorCode::bad_input, "sides", fmt::format("name region {} of {}", side, n_regions),
-               "count regions from 1");
+        refuse(ErrorCode::bad_input, "sides", fmt::format("name region {}, but there are {}", side, n_regions),
+               "number regions from 1");
 }
 
-/// Bring three points that do not lie on a line to the front of the order. @return whether there are
+/// Move three points that do not lie on a line to the front of the order. @return whether there are such points
 bool begin_with_triangle(const PlanarGraph& graph, std::vector<std::int32_t>& order) {
-  const auto point = [&](std::size_t i) -> const Point& { return graph.points[static_cast<std::size_t>(order[i])]; };
+  const auto point = [&](std::size_t i) -> const Point& { return graph.points[order[i]]; };
   for (std::size_t i = 1; i < order.size(); ++i) {
     if (point(i) == point(0)) continue;
     std::swap(order[1], order[i]);
@@ -81,15 +81,16 @@ bool begin_with_triangle(const PlanarGraph& graph, std::vector<std::int32_t>& or
   return false;
 }
 
-/// One triangle, and three for what is outside.
+/// Make the first triangle, and an outside triangle across each of its edges.
 void make_first(Triangulation& mesh) {
   std::array<std::int32_t, 3> v{0, 1, 2};
   if (geometry::orient2d(mesh.points[0], mesh.points[1], mesh.points[2]) < 0) std::swap(v[1], v[2]);
   mesh.triangles.resize(4);
   mesh.triangles[0] = {.vertices = v, .neighbours = {Side(1, 0), Side(2, 0), Side(3, 0)}, .next = -1, .state = 0};
   for (std::uint32_t e = 0; e < 3; ++e) {
-    const auto outside = [&](std::uint32_t edge) { return static_cast<std::int32_t>(edge) + 1; };
-    // across edge e, which leads from b to a here; the next outside at a is the one across the edge that ends there
+    const auto outside = [](std::uint32_t edge) { return edge + 1; };
+    // edge e leads from b to a here; the next outside triangle at a lies across the edge of the first one that ends at
+    // a
     mesh.triangles[e + 1] = {
         .vertices = {detail::outside_vertex, v[previous_corner(e)], v[next_corner(e)]},
         .neighbours = {Side(0, e), Side(outside(previous_corner(e)), 2), Side(outside(next_corner(e)), 1)},
@@ -103,27 +104,25 @@ void insert_points(Triangulation& mesh, const PlanarGraph& graph) {
   if (!begin_with_triangle(graph, order))
     refuse(ErrorCode::bad_input, "points",
            graph.points.size() < 3 ? "are fewer than three" : "lie on one line, so that the area is 0",
-           "give points of a plane area");
+           "give at least three points that are not on one line");
   mesh.points.reserve(order.size());
-  for (const std::int32_t i : order) mesh.points.push_back(graph.points[static_cast<std::size_t>(i)]);
+  for (const std::int32_t i : order) mesh.points.push_back(graph.points[i]);
   mesh.infos.resize(order.size());
   for (VertexInfo& info : mesh.infos.items()) info = VertexInfo(VertexKind::input, 0);
   mesh.n_input_points = static_cast<std::int32_t>(order.size());
   for (const std::int32_t i : order)
-    if (!graph.point_markers.empty()) mesh.input_markers.push_back(graph.point_markers[static_cast<std::size_t>(i)]);
+    if (!graph.point_markers.empty()) mesh.input_markers.push_back(graph.point_markers[i]);
   mesh.attributes = graph.attributes;
   const std::size_t width = mesh.attribute_width();
   for (const std::int32_t i : order)
-    for (std::size_t k = 0; k < width; ++k)
-      mesh.attribute_values.push_back(graph.attribute_values[static_cast<std::size_t>(i) * width + k]);
+    for (std::size_t k = 0; k < width; ++k) mesh.attribute_values.push_back(graph.attribute_values[i * width + k]);
   mesh.input_numbers = std::move(order);
   mesh.triangles.reserve(2 * mesh.points.size() + 2);
   make_first(mesh);
   Insertion insertion(mesh);
   std::int32_t last = 0;
-  for (std::size_t v = 3; v < mesh.points.size(); ++v) {
-    const Point p = mesh.points[v];
-    const auto vertex = static_cast<std::int32_t>(v);
+  for (std::int32_t vertex = 3; vertex < std::ssize(mesh.points); ++vertex) {
+    const Point p = mesh.point(vertex);
     const Place place = insertion.locate(p, last);
     if (place.kind == Place::Kind::vertex) {
       const auto number = [&](std::int32_t of) { return value(mesh.id(of)); };
@@ -139,7 +138,7 @@ void insert_points(Triangulation& mesh, const PlanarGraph& graph) {
   }
 }
 
-/// Keep the first of segments between the same ends.
+/// Keep only the first of the segments between the same ends.
 void drop_repeated_segments(Triangulation& mesh) {
   std::vector<std::pair<std::array<std::int32_t, 2>, std::size_t>> by_ends;
   for (std::size_t s = 0; s < mesh.segments.size(); ++s) {
@@ -153,23 +152,21 @@ void drop_repeated_segments(Triangulation& mesh) {
   std::size_t n = 0;
   for (std::size_t s = 0; s < mesh.segments.size(); ++s)
     if (is_repeated[s] == 0) mesh.segments[n++] = mesh.segments[s];
-  mesh.n_repeated_segments = static_cast<std::int64_t>(mesh.segments.size() - n);
+  mesh.n_repeated_segments = mesh.segments.size() - n;
   mesh.segments.resize(n);
 }
 
-/// @return what is said of the sides of their pieces
+/// Insert the segments of a graph. @return their pieces with the regions on their sides; empty without `sides`
 std::vector<PieceSides> insert_segments(Triangulation& mesh, const PlanarGraph& graph) {
   std::vector<PieceSides> said;
   if (graph.segments.empty()) return said;
   std::vector<std::int32_t> vertex_of(mesh.input_numbers.size());
-  for (std::size_t v = 0; v < vertex_of.size(); ++v)
-    vertex_of[static_cast<std::size_t>(mesh.input_numbers[v])] = static_cast<std::int32_t>(v);
+  for (std::int32_t v = 0; v < std::ssize(vertex_of); ++v) vertex_of[mesh.input_numbers[v]] = v;
   detail::SegmentInsertion insertion(mesh);
   mesh.segments.reserve(graph.segments.size());
   for (std::size_t s = 0; s < graph.segments.size(); ++s) {
     const PlanarGraph::Edge& edge = graph.segments[s];
-    const std::array<std::int32_t, 2> ends{vertex_of[static_cast<std::size_t>(edge.ends[0])],
-                                           vertex_of[static_cast<std::size_t>(edge.ends[1])]};
+    const std::array<std::int32_t, 2> ends{vertex_of[edge.ends[0]], vertex_of[edge.ends[1]]};
     const std::vector<std::int32_t>& way = insertion.insert(ends[0], ends[1]);
     for (std::size_t i = 0; i + 1 < way.size(); ++i) {
       mesh.segments.push_back({.ends = {way[i], way[i + 1]}, .marker = edge.marker});
@@ -187,8 +184,8 @@ std::vector<PieceSides> insert_segments(Triangulation& mesh, const PlanarGraph& 
 
 std::uint64_t Triangulation::memory_bytes() const noexcept {
   return points.memory_bytes() + attribute_values.memory_bytes() + infos.memory_bytes() + triangles.memory_bytes() +
-         input_numbers.capacity() * sizeof(std::int32_t) + segments.capacity() * sizeof(Segment) +
-         regions.capacity() * sizeof(Region);
+         (input_numbers.capacity() + input_markers.capacity()) * sizeof(std::int32_t) +
+         segments.capacity() * sizeof(Segment) + regions.capacity() * sizeof(Region);
 }
 
 PlanarGraph cut_at_points(PlanarGraph graph) {
@@ -200,7 +197,7 @@ PlanarGraph cut_at_points(PlanarGraph graph) {
   graph.segments.clear();
   graph.sides.clear();
   for (const auto& [ends, marker] : mesh.segments) {
-    const auto number = [&](std::size_t e) { return mesh.input_numbers[static_cast<std::size_t>(ends[e])]; };
+    const auto number = [&](std::size_t e) { return mesh.input_numbers[ends[e]]; };
     graph.segments.push_back({.ends = {number(0), number(1)}, .marker = marker});
     if (said.empty()) continue;
     const bool is_up = ends[0] < ends[1];
@@ -214,8 +211,9 @@ PlanarGraph cut_at_points(PlanarGraph graph) {
 Triangulation triangulate(const PlanarGraph& graph, const TriangulateOptions& options) {
   check(graph);
   if (options.fills_hull && !graph.sides.empty())
-    refuse(ErrorCode::usage, "convex hull", "cannot be filled where segments say what lies beside them",
-           "leave one of both out");
+    refuse(ErrorCode::usage, "convex hull",
+           "cannot be filled where the graph names the regions on both sides of segments",
+           "leave out the hull or the sides");
   Triangulation mesh;
   insert_points(mesh, graph);
   std::vector<PieceSides> said = insert_segments(mesh, graph);

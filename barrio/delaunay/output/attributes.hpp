@@ -7,7 +7,7 @@
 
 namespace barrio::delaunay::detail {
 
-/// Tell all ranks the attributes that rank 0's triangulation has. Collective.
+/// Broadcast the attributes of the triangulation on rank 0, without values. Collective.
 [[nodiscard]] std::vector<Attribute> share_attributes(mpi::Context& context, const Triangulation& mesh);
 
 }  // namespace barrio::delaunay::detail

@@ -21,7 +21,7 @@ using files::H5mFile;
 constexpr std::int32_t triangle_table = 0;
 constexpr std::int32_t edge_table = 1;
 
-/// A set of the file: rows of a table that stand one after the other.
+/// A set of the file: consecutive rows of a table.
 struct RowSet {
   std::int32_t table = 0;
   std::int64_t first = 0;
@@ -30,28 +30,27 @@ struct RowSet {
   double attribute = 0.0;
 };
 
-/// Runs of regions and of markers. @pre triangles stand by regions, edges by markers
+/// Find the runs of regions and of markers. @pre triangles are sorted by region, edges by marker
 std::vector<RowSet> find_sets(const Triangulation& mesh, const std::vector<SegmentEdge>& edges) {
   std::vector<RowSet> sets;
-  for (std::size_t row = 0; row < mesh.triangles.size(); ++row) {
+  for (std::int64_t row = 0; row < std::ssize(mesh.triangles); ++row) {
     const std::uint32_t region = mesh.triangles[row].region();
     if (region == 0) continue;
     if (row == 0 || mesh.triangles[row - 1].region() != region)
-      sets.push_back({triangle_table, static_cast<std::int64_t>(row), 0, mesh.regions[region].number,
-                      mesh.regions[region].attribute});
+      sets.push_back({triangle_table, row, 0, mesh.regions[region].number, mesh.regions[region].attribute});
     ++sets.back().count;
   }
   const std::size_t n_regions = sets.size();
-  for (std::size_t row = 0; row < edges.size(); ++row) {
+  for (std::int64_t row = 0; row < std::ssize(edges); ++row) {
     if (edges[row].marker == 0) continue;
     if (sets.size() == n_regions || sets.back().id != edges[row].marker)
-      sets.push_back({edge_table, static_cast<std::int64_t>(row), 0, edges[row].marker, 0.0});
+      sets.push_back({edge_table, row, 0, edges[row].marker, 0.0});
     ++sets.back().count;
   }
   return sets;
 }
 
-/// A tag with a value on some sets. Collective; rank 0 has the values.
+/// Write a tag with a value on some sets. Collective; rank 0 has the values.
 template <class T>
 void write_set_tag(mpi::Context& context, H5mFile& file, const char* name, files::H5mValues::Of of, T none,
                    const std::vector<std::int64_t>& ids, const std::vector<T>& values) {
@@ -72,8 +71,8 @@ void write_sets(mpi::Context& context, H5mFile& file, const std::vector<RowSet>&
   std::vector<std::int32_t> markers;
   files::H5mSetList list;
   std::vector<std::int64_t> words;
-  for (std::size_t s = 0; s < sets.size(); ++s) {
-    const std::int64_t id = file.first_set() + static_cast<std::int64_t>(s);
+  for (std::int64_t s = 0; s < std::ssize(sets); ++s) {
+    const std::int64_t id = file.first_set() + s;
     words.push_back(file.first_id(sets[s].table) + sets[s].first);
     words.push_back(sets[s].count);
     list.contents_end.push_back(std::ssize(words));
@@ -97,13 +96,13 @@ void write_sets(mpi::Context& context, H5mFile& file, const std::vector<RowSet>&
   if (context.is_root()) file.put_contents(0, words);
 }
 
-/// A dense tag on vertices for each attribute. Collective; the root has the values.
+/// Write each attribute as a dense tag on vertices. Collective; the root has the values.
 void write_attributes(mpi::Context& context, H5mFile& file, const Triangulation& mesh,
                       const std::vector<Attribute>& attributes) {
   const std::size_t width = mesh.attribute_width();
   std::size_t first = 0;
   for (const Attribute& attribute : attributes) {
-    const auto n = static_cast<std::size_t>(attribute.n_components);
+    const std::size_t n = attribute.n_components;
     const auto tag = file.make_tag({.name = attribute.name,
                                     .values = {files::H5mValues::Of::float64, attribute.n_components},
                                     .storage = files::H5mNewTag::Storage::dense});

@@ -20,19 +20,19 @@ constexpr std::uint8_t vtk_line = 3;
 constexpr std::uint8_t vtk_triangle = 5;
 constexpr std::size_t triangles_a_piece = std::size_t{1} << 20U;
 
-/// Triangles that stand one after the other, with the edges that are theirs and the points of both.
+/// Consecutive triangles, with the edges that belong to them and the points of both.
 class Piece {
  public:
   Piece(const Triangulation& mesh, std::span<const SegmentEdge> edges, std::vector<std::int32_t>& places,
-        std::size_t first, std::size_t last)
+        std::int64_t first, std::int64_t last)
       : first_(first), last_(last) {
-    const auto begin = std::ranges::lower_bound(edges, static_cast<std::int32_t>(first), {}, &SegmentEdge::triangle);
-    const auto end = std::ranges::lower_bound(edges, static_cast<std::int32_t>(last), {}, &SegmentEdge::triangle);
+    const auto begin = std::ranges::lower_bound(edges, first, {}, &SegmentEdge::triangle);
+    const auto end = std::ranges::lower_bound(edges, last, {}, &SegmentEdge::triangle);
     edges_ = std::span(begin, end);
     offsets_.push_back(0);
-    for (std::size_t row = first; row < last; ++row) add(mesh, places, mesh.triangles[row].vertices, vtk_triangle);
+    for (std::int64_t row = first; row < last; ++row) add(mesh, places, mesh.triangles[row].vertices, vtk_triangle);
     for (const SegmentEdge& edge : edges_) add(mesh, places, edge.ends, vtk_line);
-    for (const std::int32_t v : vertices_) places[static_cast<std::size_t>(v)] = -1;
+    for (const std::int32_t v : vertices_) places[v] = -1;
   }
   [[nodiscard]] std::int64_t n_points() const noexcept { return std::ssize(vertices_); }
   [[nodiscard]] std::int64_t n_cells() const noexcept { return std::ssize(types_); }
@@ -40,21 +40,21 @@ class Piece {
   [[nodiscard]] files::VtkhdfArrays arrays() const noexcept {
     return {.points = points_, .connectivity = connectivity_, .offsets = offsets_, .types = types_};
   }
-  /// Components of the attributes of its points.
+  /// Return n components of the attributes at its points, from `first` on.
   [[nodiscard]] std::vector<double> attribute(const Triangulation& mesh, std::size_t first, std::size_t n) const {
     const std::size_t width = mesh.attribute_width();
     std::vector<double> all;
     for (const std::int32_t v : vertices_) {
-      const auto values = mesh.attribute_values.items().subspan(static_cast<std::size_t>(v) * width + first, n);
+      const auto values = mesh.attribute_values.items().subspan(v * width + first, n);
       all.insert(all.end(), values.begin(), values.end());
     }
     return all;
   }
-  /// A value of each cell: of triangles by their row, of edges.
+  /// Return a value of each cell: first of triangles, by their row, then of edges.
   template <class T, class OfTriangle, class OfEdge>
   [[nodiscard]] std::vector<T> values(OfTriangle&& of_triangle, OfEdge&& of_edge) const {
     std::vector<T> all;
-    for (std::size_t row = first_; row < last_; ++row) all.push_back(of_triangle(row));
+    for (std::int64_t row = first_; row < last_; ++row) all.push_back(of_triangle(row));
     for (const SegmentEdge& edge : edges_) all.push_back(of_edge(edge));
     return all;
   }
@@ -63,7 +63,7 @@ class Piece {
   template <class Vertices>
   void add(const Triangulation& mesh, std::vector<std::int32_t>& places, const Vertices& vertices, std::uint8_t type) {
     for (const std::int32_t v : vertices) {
-      std::int32_t& place = places[static_cast<std::size_t>(v)];
+      std::int32_t& place = places[v];
       if (place < 0) {
         place = static_cast<std::int32_t>(vertices_.size());
         vertices_.push_back(v);
@@ -75,8 +75,8 @@ class Piece {
     types_.push_back(type);
   }
 
-  std::size_t first_;
-  std::size_t last_;
+  std::int64_t first_;
+  std::int64_t last_;
   std::span<const SegmentEdge> edges_;
   std::vector<std::int32_t> vertices_;
   std::vector<double> points_;
@@ -128,7 +128,7 @@ void write_vtkhdf(mpi::Context& context, const Triangulation& mesh, const std::s
         piece.values<std::int32_t>([](std::size_t) { return 0; }, [](const SegmentEdge& edge) { return edge.marker; }));
     std::size_t first = 0;
     for (std::size_t a = 0; a < attributes.size(); ++a) {
-      const auto n = static_cast<std::size_t>(attributes[a].n_components);
+      const std::size_t n = attributes[a].n_components;
       file.put_array<double>(of_points[a], i, piece.attribute(mesh, first, n));
       first += n;
     }

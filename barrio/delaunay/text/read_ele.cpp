@@ -15,15 +15,15 @@
 namespace barrio::delaunay {
 namespace {
 
-/// Make a region of each attribute, in ascending order.
+/// Make a region for each attribute, in ascending order.
 void find_regions(FlatMesh& mesh, const std::vector<double>& attributes) {
   std::vector<double> distinct = attributes;
   std::ranges::sort(distinct);
   const auto repeated = std::ranges::unique(distinct);
   distinct.erase(repeated.begin(), repeated.end());
+  std::int32_t number = 0;
   for (const double attribute : distinct)
-    mesh.regions.push_back(
-        {.attribute = attribute, .max_area = 0.0, .number = static_cast<std::int32_t>(mesh.regions.size() + 1)});
+    mesh.regions.push_back({.attribute = attribute, .max_area = 0.0, .number = ++number});
   for (const double attribute : attributes)
     mesh.triangle_regions.push_back(
         static_cast<std::int32_t>(std::ranges::lower_bound(distinct, attribute) - distinct.begin() + 1));
@@ -34,7 +34,6 @@ void find_regions(FlatMesh& mesh, const std::vector<double>& attributes) {
 FlatMesh read_ele(const std::string& path, std::vector<std::string>& left_out) {
   const std::string stem = path.substr(0, path.size() - std::string_view(".ele").size());
   PolyFile poly = read_poly(stem + (std::filesystem::exists(stem + ".poly") ? ".poly" : ".node"));
-  left_out.insert(left_out.end(), poly.left_out.begin(), poly.left_out.end());
   FlatMesh mesh{.points = std::move(poly.graph.points),
                 .point_markers = std::move(poly.graph.point_markers),
                 .attributes = std::move(poly.graph.attributes),
@@ -51,11 +50,11 @@ FlatMesh read_ele(const std::string& path, std::vector<std::string>& left_out) {
     if (n < 0) {
       n = reader.integer(words.front(), "the number of triangles", 0, most);
       if (words.size() > 1 && reader.integer(words[1], "nodes of a triangle", 3, 6) != 3)
-        reader.fail("has triangles of more than three nodes");
+        reader.fail("has triangles of more than three nodes", "give triangles of three nodes");
       if (words.size() > 2) n_attributes = reader.integer(words[2], "the number of attributes", 0, 1000);
       continue;
     }
-    if (words.size() < 4) reader.fail("a triangle has three vertices");
+    if (words.size() < 4) reader.fail("a triangle must have three vertices", "the line is too short");
     auto& triangle = mesh.triangles.emplace_back();
     for (std::size_t i = 0; i < 3; ++i)
       triangle[i] = static_cast<std::int32_t>(reader.integer(words[i + 1], "a vertex", poly.first_number, most) -
@@ -64,9 +63,9 @@ FlatMesh read_ele(const std::string& path, std::vector<std::string>& left_out) {
     if (words.size() < 5) reader.fail("the attribute of a triangle is missing", "the line is too short");
     attributes.push_back(reader.real(words[4], "an attribute"));
   }
-  if (std::ssize(mesh.triangles) != n) reader.fail("the file ends before its triangles", "the file may be cut off");
+  if (std::ssize(mesh.triangles) != n) reader.fail("the file ends before its triangles", "the file may be truncated");
   if (n_attributes > 1)
-    left_out.push_back(fmt::format("{} attributes of each triangle but the first", n_attributes - 1));
+    left_out.push_back(fmt::format("{} attributes of each triangle after the first", n_attributes - 1));
   if (n_attributes > 0) find_regions(mesh, attributes);
   return mesh;
 }

@@ -19,7 +19,7 @@
 namespace barrio::delaunay {
 namespace {
 
-/// Positions of a ring, of which the last is not the first again.
+/// Positions of a ring, without the first one repeated at the end.
 struct Ring {
   std::vector<Point> positions;
   std::int32_t feature = 0;  ///< from 1
@@ -54,10 +54,10 @@ class Reader {
     try {
       return Json::parse(in);
     } catch (const Json::parse_error& error) {
-      refuse(ErrorCode::bad_input, path_, fmt::format("is no JSON: byte {} is not what it should be", error.byte),
-             "the file may be cut off");
+      refuse(ErrorCode::bad_input, path_, fmt::format("is not JSON: byte {} is unexpected", error.byte),
+             "the file may be truncated");
     } catch (const Json::exception& error) {  // a number out of range
-      refuse(ErrorCode::bad_input, path_, fmt::format("is no JSON: {}", error.what()));
+      refuse(ErrorCode::bad_input, path_, fmt::format("is not JSON: {}", error.what()));
     }
   }
 
@@ -72,7 +72,7 @@ class Reader {
   }
   std::string type_of(const Json& object) const {
     const Json& type = member(object, "type");
-    if (!type.is_string()) fail("has a 'type' that is no text");
+    if (!type.is_string()) fail("has a 'type' that is not a string");
     return type.get<std::string>();
   }
 
@@ -80,7 +80,7 @@ class Reader {
     const std::string type = type_of(object);
     if (type == "FeatureCollection") {
       const Json& features = member(object, "features");
-      if (!features.is_array()) fail("has 'features' that are no list");
+      if (!features.is_array()) fail("has 'features' that are not a list");
       for (const Json& feature : features) read_feature(feature);
     } else if (type == "Feature") {
       read_feature(object);
@@ -92,7 +92,7 @@ class Reader {
 
   void read_feature(const Json& feature) {
     ++n_features_;
-    if (type_of(feature) != "Feature") fail("is no Feature");
+    if (type_of(feature) != "Feature") fail("is not a Feature");
     if (const auto found = feature.find("properties"); found != feature.end() && found->is_object()) {
       constexpr std::size_t max_names = 20;
       for (const auto& [name, value] : found->items()) {
@@ -113,26 +113,26 @@ class Reader {
     const std::string type = type_of(geometry);
     if (type == "GeometryCollection") {
       const Json& all = member(geometry, "geometries");
-      if (!all.is_array()) fail("has 'geometries' that are no list");
+      if (!all.is_array()) fail("has 'geometries' that are not a list");
       for (const Json& one : all) {
-        if (type_of(one) == "GeometryCollection") fail("has a GeometryCollection in another");
+        if (type_of(one) == "GeometryCollection") fail("has a GeometryCollection inside another one");
         read_geometry(one);
       }
     } else if (type == "Polygon") {
       read_polygon(member(geometry, "coordinates"));
     } else if (type == "MultiPolygon") {
       const Json& all = member(geometry, "coordinates");
-      if (!all.is_array()) fail("has coordinates that are no list");
+      if (!all.is_array()) fail("has coordinates that are not a list");
       for (const Json& one : all) read_polygon(one);
     } else if (type == "Point" || type == "MultiPoint" || type == "LineString" || type == "MultiLineString") {
       ++others_[type];
     } else {
-      fail(fmt::format("has the geometry '{}'", type), "Polygon and MultiPolygon are read");
+      fail(fmt::format("has the geometry '{}'", type), "give Polygons or MultiPolygons");
     }
   }
 
   void read_polygon(const Json& coordinates) {
-    if (!coordinates.is_array()) fail("has a polygon that is no list of rings");
+    if (!coordinates.is_array()) fail("has a polygon that is not a list of rings");
     bool is_first = true;
     for (const Json& list : coordinates) {
       Ring& ring = rings_.emplace_back();
@@ -144,9 +144,9 @@ class Reader {
         if (ring.positions.empty() || ring.positions.back() != p) ring.positions.push_back(p);
       }
       if (ring.positions.front() != ring.positions.back())
-        fail(fmt::format("has a ring that begins at ({:g}, {:g}) and ends at ({:g}, {:g})", ring.positions.front()[0],
+        fail(fmt::format("has a ring that starts at ({:g}, {:g}) and ends at ({:g}, {:g})", ring.positions.front()[0],
                          ring.positions.front()[1], ring.positions.back()[0], ring.positions.back()[1]),
-             "close it: its last position is its first");
+             "close it: its last position must equal its first");
       ring.positions.pop_back();
       if (ring.positions.size() < 3) fail("has a ring of fewer than three different positions");
     }
@@ -168,7 +168,7 @@ class Reader {
   std::int64_t n_heights_ = 0;
 };
 
-/// Give equal positions one number, by where they come first.
+/// Number distinct positions in the order of their first occurrence.
 std::vector<std::int32_t> number_positions(const std::vector<Point>& all, std::vector<Point>& distinct) {
   std::vector<std::size_t> order(all.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -177,9 +177,10 @@ std::vector<std::int32_t> number_positions(const std::vector<Point>& all, std::v
   for (std::size_t i = 0; i < order.size(); ++i)
     first[order[i]] = i > 0 && all[order[i]] == all[order[i - 1]] ? first[order[i - 1]] : order[i];
   std::vector<std::int32_t> numbers(all.size());
+  std::int32_t n = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (first[i] == i) {
-      numbers[i] = static_cast<std::int32_t>(distinct.size());
+      numbers[i] = n++;
       distinct.push_back(all[i]);
     } else {
       numbers[i] = numbers[first[i]];
@@ -188,37 +189,37 @@ std::vector<std::int32_t> number_positions(const std::vector<Point>& all, std::v
   return numbers;
 }
 
-/// Twice the area within points, positive if they run counterclockwise.
+/// Return twice the area of a ring, positive if it runs counterclockwise.
 double double_area(const std::vector<Point>& points, std::span<const std::int32_t> ring) {
-  const Point& o = points[static_cast<std::size_t>(ring.front())];
+  const Point& o = points[ring.front()];
   double sum = 0.0;
   for (std::size_t i = 1; i + 1 < ring.size(); ++i) {
-    const Point& a = points[static_cast<std::size_t>(ring[i])];
-    const Point& b = points[static_cast<std::size_t>(ring[i + 1])];
+    const Point& a = points[ring[i]];
+    const Point& b = points[ring[i + 1]];
     sum += (a[0] - o[0]) * (b[1] - o[1]) - (a[1] - o[1]) * (b[0] - o[0]);
   }
   return sum;
 }
 
-/// @param ring  points of any one, by which a mirror is seen
+/// Project the points of a graph. @param ring  points of any ring, to detect a map that mirrors
 void project_graph(PlanarGraph& graph, std::span<const std::int32_t> ring,
                    const std::function<void(std::span<Point>)>& project) {
   const bool was_left = double_area(graph.points, ring) > 0;
-  // straight in degrees is not straight in the plane: a border that two polygons share has to have the same points
+  // straight in degrees is not straight in the plane: both polygons need the same points on a shared border
   graph = cut_at_points(std::move(graph));
-  // polygons that are cut at 180 degrees meet there again
+  // join polygons that were cut at 180 degrees
   for (Point& p : graph.points)
     if (p[0] == -180.0) p[0] = 180.0;
   std::vector<Point> distinct;
   const std::vector<std::int32_t> numbers = number_positions(graph.points, distinct);
-  const auto number = [&](std::int32_t of) { return numbers[static_cast<std::size_t>(of)]; };
+  const auto number = [&](std::int32_t of) { return numbers[of]; };
   for (PlanarGraph::Edge& edge : graph.segments) edge.ends = {number(edge.ends[0]), number(edge.ends[1])};
   graph.points = std::move(distinct);
   project(graph.points);
   std::vector<std::int32_t> of_ring(ring.begin(), ring.end());
   for (std::int32_t& of : of_ring) of = number(of);
   if (was_left == (double_area(graph.points, of_ring) > 0)) return;
-  for (auto& [left, right] : graph.sides) std::swap(left, right);  // a map in a mirror: northings first
+  for (auto& [left, right] : graph.sides) std::swap(left, right);  // the map mirrors: northings come first
 }
 
 }  // namespace

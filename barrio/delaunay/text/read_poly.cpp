@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t max_rows = std::numeric_limits<std::int32_t>::max();
 
-/// Lines of words, without blank ones and comments.
+/// Reader of lines of words that skips blank lines and comments.
 class Rows {
  public:
   explicit Rows(const std::string& path) : reader_(path) {}
@@ -30,10 +30,10 @@ class Rows {
     return false;
   }
   void need(std::string_view what) {
-    if (!next()) reader_.fail(fmt::format("the file ends before {}", what), "the file may be cut off");
+    if (!next()) reader_.fail(fmt::format("the file ends before {}", what), "the file may be truncated");
   }
   [[nodiscard]] std::size_t size() const noexcept { return words_.size(); }
-  /// A whole number of the line. @param otherwise  where the line is shorter
+  /// Return a whole number of the line.
   std::int64_t integer(std::size_t i, std::string_view what, std::int64_t least, std::int64_t most) const {
     need_word(i, what);
     return reader_.integer(words_[i], what, least, most);
@@ -57,11 +57,11 @@ std::int32_t marker_at(const Rows& rows, std::size_t i) {
       rows.integer(i, "a marker", std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max()));
 }
 
-/// The head of the list of points, which `rows` stands at, and the list.
+/// Read the list of points; the current line is its head.
 void read_points(Rows& rows, PolyFile& file) {
   const std::int64_t n = rows.integer(0, "the number of points", 0, max_rows);
   if (rows.size() > 1 && rows.integer(1, "the dimension", 0, 100) != 2)
-    rows.reader().fail("points are not of the plane", "give 2 coordinates a point");
+    rows.reader().fail("points are not in the plane", "give two coordinates a point");
   const std::int64_t n_attributes = rows.size() > 2 ? rows.integer(2, "the number of attributes", 0, 1000) : 0;
   const bool has_markers = rows.size() > 3 && rows.integer(3, "the number of markers", 0, 1) == 1;
   for (std::int64_t k = 0; k < n_attributes; ++k)
@@ -73,11 +73,11 @@ void read_points(Rows& rows, PolyFile& file) {
     if (file.first_number > 1) rows.reader().fail("the first point is neither 0 nor 1", "number points from 0 or 1");
     if (number != file.first_number + i)
       rows.reader().fail(fmt::format("has point {} where {} was expected", number, file.first_number + i),
-                         "number points one after the other");
+                         "number points consecutively");
     file.graph.points.push_back({rows.real(1, "x"), rows.real(2, "y")});
     for (std::int64_t k = 0; k < n_attributes; ++k)
-      file.graph.attribute_values.push_back(rows.real(3 + static_cast<std::size_t>(k), "an attribute"));
-    if (has_markers) file.graph.point_markers.push_back(marker_at(rows, 3 + static_cast<std::size_t>(n_attributes)));
+      file.graph.attribute_values.push_back(rows.real(3 + k, "an attribute"));
+    if (has_markers) file.graph.point_markers.push_back(marker_at(rows, 3 + n_attributes));
   }
 }
 
@@ -141,7 +141,7 @@ PolyFile read_poly(const std::string& path) {
   read_holes(rows, file);
   read_regions(rows, file);
   if (rows.next())
-    rows.reader().fail("has lines behind the regions", "check the numbers of points, segments, holes and regions");
+    rows.reader().fail("has lines after the regions", "check the numbers of points, segments, holes and regions");
   return file;
 }
 

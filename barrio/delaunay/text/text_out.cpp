@@ -28,7 +28,7 @@ void TextOut::flush() {
 
 void TextOut::end() {
   flush();
-  // some file systems say only now that they could not write
+  // some file systems report a failed write only now
   if (::close(std::exchange(file_, -1)) != 0) fail(errno);
 }
 

@@ -12,14 +12,14 @@
 
 namespace barrio::delaunay::detail {
 
-/// A text file that appears when it is complete. Local.
+/// A text file that appears only when it is complete. Local.
 class TextOut {
  public:
-  /// @throws Error{failed}
+  /// Open a temporary file beside the path. @throws Error{failed}
   explicit TextOut(const std::string& path);
   TextOut(const TextOut&) = delete;
   TextOut& operator=(const TextOut&) = delete;
-  /// Without `appear()` there is no file.
+  /// Close the file; without `appear()` it is discarded.
   ~TextOut();
 
   template <class... Values>
@@ -27,7 +27,7 @@ class TextOut {
     fmt::format_to(std::back_inserter(buffer_), format, std::forward<Values>(values)...);
     if (buffer_.size() > max_bytes) flush();
   }
-  /// Write all that is left: what may still fail then is a rename. @throws Error{failed}
+  /// Write the remainder; after that only a rename can fail. @throws Error{failed}
   void end();
   /// Give the file its name. @throws Error{failed}
   void appear();

@@ -11,7 +11,7 @@ namespace {
 
 using detail::TextOut;
 
-/// Numbers of used vertices, from 1.
+/// Number the used vertices from 1; the others get 0.
 std::vector<std::int32_t> number_vertices(const Triangulation& mesh) {
   std::vector<std::int32_t> numbers(mesh.points.size(), 0);
   std::int32_t n = 0;
@@ -55,7 +55,7 @@ void write_triangle_files(const Triangulation& mesh, const std::string& stem) {
   markers.resize(mesh.points.size(), 0);
   for (const SegmentEdge& edge : edges) {
     for (const std::int32_t v : edge.ends) {
-      std::int32_t& marker = markers[static_cast<std::size_t>(v)];
+      std::int32_t& marker = markers[v];
       if (marker == 0) marker = edge.marker != 0 ? edge.marker : edge.is_boundary ? 1 : 0;
     }
   }
@@ -74,7 +74,7 @@ void write_triangle_files(const Triangulation& mesh, const std::string& stem) {
   std::int64_t n = 0;
   for (const Triangle& t : mesh.triangles.items()) {
     if (!t.is_used()) continue;
-    const auto number = [&](std::size_t i) { return numbers[static_cast<std::size_t>(t.vertices[i])]; };
+    const auto number = [&](std::size_t i) { return numbers[t.vertices[i]]; };
     elements.add("{} {} {} {}", ++n, number(0), number(1), number(2));
     if (has_regions) elements.add(" {}", mesh.regions[t.region()].attribute);
     elements.add("\n");
@@ -82,10 +82,9 @@ void write_triangle_files(const Triangulation& mesh, const std::string& stem) {
   TextOut poly(stem + ".poly");
   poly.add("0 2 0 1\n{} 1\n", edges.size());
   for (std::size_t i = 0; i < edges.size(); ++i)
-    poly.add("{} {} {} {}\n", i + 1, numbers[static_cast<std::size_t>(edges[i].ends[0])],
-             numbers[static_cast<std::size_t>(edges[i].ends[1])], edges[i].marker);
+    poly.add("{} {} {} {}\n", i + 1, numbers[edges[i].ends[0]], numbers[edges[i].ends[1]], edges[i].marker);
   poly.add("0\n");
-  // a full disk shows before any of the three replaces another
+  // a full disk must show before any of the three replaces an old file
   for (TextOut* out : {&nodes, &elements, &poly}) out->end();
   for (TextOut* out : {&nodes, &elements, &poly}) out->appear();
 }

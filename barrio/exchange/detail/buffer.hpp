@@ -8,8 +8,8 @@
 
 namespace barrio::exchange::detail {
 
-/// Words of a packet, 8-byte aligned and, unlike a vector's, uninitialised: a buffer of which little is used touches
-/// little memory.
+/// Words of a packet, 8-byte aligned and, unlike a vector's, uninitialised: a buffer that is barely used touches little
+/// memory.
 class Buffer {
  public:
   Buffer() = default;
@@ -28,7 +28,7 @@ class Buffer {
   [[nodiscard]] const std::byte* bytes() const noexcept { return reinterpret_cast<const std::byte*>(words_.get()); }
   [[nodiscard]] std::size_t size() const noexcept { return n_words_; }
 
-  /// Have room for so many words. The first `n_kept` keep their values.
+  /// Reserve room for `n_words`. The first `n_kept` keep their values.
   void reserve(std::size_t n_words, std::size_t n_kept) {
     if (n_words <= n_words_) return;
     Buffer larger(n_words);

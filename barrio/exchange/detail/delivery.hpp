@@ -17,19 +17,19 @@
 
 namespace barrio::exchange::detail {
 
-/// What goes to one rank: bytes that are written when all places are known.
+/// Bytes to one rank, written when all places are known.
 struct BytesTo {
   Rank to;
   std::size_t n_bytes;
 };
 
-/// What one rank has announced to send.
+/// Bytes that one rank has announced.
 struct BytesFrom {
   Rank from;
   std::size_t n_bytes;
 };
 
-/// What has come, by ascending sender: one entry a sender.
+/// Received bytes, by ascending sender: one entry per sender.
 struct DeliveredBytes {
   struct Place {
     Rank from;
@@ -37,20 +37,20 @@ struct DeliveredBytes {
     std::size_t n_bytes;
   };
   std::vector<std::uint64_t> words;  // of the router and of single messages
-  Buffer room;                       // of counted ones
+  Buffer room;                       // of a counted delivery
   std::vector<Place> places;
   [[nodiscard]] const std::byte* bytes_of(const Place& place) const& noexcept {
     return reinterpret_cast<const std::byte*>((room.size() > 0 ? room.data() : words.data()) + place.first_word);
   }
 };
 
-/// What the items of a delivery are. It goes with each entry, so that ranks that pass items of another kind are told.
+/// Kind of the items of a delivery. It goes with each entry, so ranks that pass items of another kind get an error.
 struct ItemKind {
   std::uint64_t hash;
   std::string name;  ///< "int64"
 };
 
-/// Items that are rows of these columns, or of one type.
+/// Return the kind of items that are rows of these columns, or of one type.
 template <class... Columns>
 ItemKind items_of() {
   ItemKind kind{0, {}};
@@ -64,7 +64,7 @@ ItemKind items_of() {
   return kind;
 }
 
-/// Agree whether the destinations are valid and the items alike and, with `Route::automatic`, which route is cheaper.
+/// Agree that the destinations are valid and the items alike; with `Route::automatic` also choose the cheaper route.
 /// Collective.
 /// @throws AgreedError on all ranks if any of them has a fault, or items of another kind than the others
 Route agree_on_route(mpi::Context& context, Status fault, const ItemKind& kind, const std::vector<BytesTo>& outgoing,
@@ -84,27 +84,28 @@ using PackAll = std::function<void(std::span<std::byte* const> places)>;
 /// Deliver bytes to ranks that do not expect them. Collective.
 /// @param outgoing  ascending by rank, without repetition
 /// @param route  as agreed: crystal or direct
-/// @throws Error{usage}, once all has come, on ranks that were sent items of another kind
+/// @throws Error{usage}, once all entries have arrived, on ranks that were sent items of another kind
 DeliveredBytes deliver(mpi::Context& context, const ItemKind& kind, const std::vector<BytesTo>& outgoing,
                        const PackAll& pack, Route route);
 
-/// The same by `Route::counted`, with the checks of `agree_on_route`. @throws AgreedError as agree_on_route, before
+/// Deliver by `Route::counted`, with the checks of `agree_on_route`. @throws AgreedError as agree_on_route, before
 /// anything is packed
 DeliveredBytes deliver_counted(mpi::Context& context, Status fault, const ItemKind& kind,
                                const std::vector<BytesTo>& outgoing, const PackAll& pack);
 
-/// The first step of that: tell each rank what it is sent. Collective. @return who sends how much, by ascending rank.
-/// @throws AgreedError as agree_on_route
+/// Announce, the first step of a counted delivery, the number of bytes to each rank. Collective. @return the bytes from
+/// each sender, by ascending rank. @throws AgreedError as agree_on_route
 std::vector<BytesFrom> announce(mpi::Context& context, Status fault, const ItemKind& kind,
                                 const std::vector<BytesTo>& outgoing);
 
-/// The fault of the first row whose destination is no rank.
+/// Find the first row whose destination is not a rank, and return its fault.
 Status find_fault(std::span<const Rank> to, int n_ranks);
 
-// Tag of counted deliveries, below those given to objects; message order between two ranks keeps calls apart.
+// Tag of counted deliveries, below those of objects; message order between two ranks keeps calls apart.
 constexpr int counted_tag = 3;
 
-/// Messages of a counted delivery; empty ones are not sent. Words reach farther than bytes: MPI counts in an int.
+/// Messages of a counted delivery; empty ones are not sent. They are counted in words where possible, since MPI counts
+/// in an int.
 class Counted {
  public:
   Counted(mpi::Context& context, std::size_t n_max) : context_(context) { requests_.reserve(n_max); }

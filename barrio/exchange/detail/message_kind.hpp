@@ -11,7 +11,7 @@
 
 namespace barrio::exchange::detail {
 
-/// What a round carries: messages of the caller, or one of the collectives among neighbours.
+/// Contents of a round: messages of the caller, or one of the collectives among neighbours.
 enum class RoundCall : std::uint8_t {
   messages,
   byte_messages,
@@ -29,22 +29,22 @@ enum class RoundCall : std::uint8_t {
   reduce,
   allreduce,
   gather_scatter,
-  cancelled,  ///< a round that its rank has given up
+  cancelled,  ///< round that its rank has cancelled
 };
 
-/// "neighbor_allgather"
+/// Return the name in messages: "neighbor_allgather".
 std::string_view name(RoundCall call) noexcept;
-/// "introductions"
+/// Return the name in messages: "introductions".
 std::string_view name(Termination termination) noexcept;
 
-/// What the messages of a round are. It travels in the header of each packet, so that ranks in different rounds get an
-/// error instead of wrong values.
+/// Kind of the messages of a round. It is in the header of each packet, so ranks in different rounds get an error
+/// instead of wrong values.
 struct MessageKind {
   enum class Family : std::uint8_t { any, signed_integer, unsigned_integer, floating_point, other };
   RoundCall call;
   Family family;
   std::uint16_t name_hash : 13;   ///< of the type's name, for `Family::other`
-  std::uint16_t termination : 3;  ///< how the round ends; its core fills it in
+  std::uint16_t termination : 3;  ///< of the round; its core fills it in
   std::uint32_t n_bytes;          ///< of one value; 0 for bytes that the caller packs
   bool operator==(const MessageKind&) const = default;
 };
@@ -58,26 +58,27 @@ constexpr MessageKind make_kind(RoundCall call, MessageKind::Family family, std:
   kind.n_bytes = n_bytes;
   return kind;
 }
-/// Bytes that the caller packs.
+/// Return the kind of bytes that the caller packs.
 constexpr MessageKind kind_of_bytes(RoundCall call) { return make_kind(call, MessageKind::Family::any, 0); }
-/// The same in a round with this termination.
+/// Return the kind with this termination of its round.
 constexpr MessageKind with_termination(MessageKind kind, Termination termination) {
   kind.termination = static_cast<std::uint16_t>(termination) & 7U;
   return kind;
 }
 constexpr Termination termination_of(const MessageKind& kind) { return static_cast<Termination>(kind.termination); }
 
-/// "int64", "float32", "a type of 24 bytes"
+/// Describe the type: "int64", "float32", "a type of 24 bytes".
 std::string type_name(const MessageKind& kind);
-/// "neighbor_allgather of int64"
+/// Describe call and type: "neighbor_allgather of int64".
 std::string describe(const MessageKind& kind);
 
-/// Report that a rank sends what this one does not expect. @throws Error{usage}
+/// Report that a rank sends messages of another kind than this one expects. @throws Error{usage}
 [[noreturn]] void refuse_kind(const std::string& subject, const MessageKind& theirs, const MessageKind& mine);
 
 std::uint16_t name_hash(const char* name) noexcept;
 
-/// An enumeration counts as its underlying integer. Classes are told apart by the names that the linker knows.
+/// Return the kind of messages of type T. An enumeration counts as its underlying integer. Classes are told apart by
+/// their linker names.
 template <class T>
 MessageKind kind_of(RoundCall call) {
   using Family = MessageKind::Family;

@@ -10,15 +10,15 @@
 
 namespace barrio::exchange::detail {
 
-/// Find the place of a rank among neighbours in constant time. Memory O(neighbours).
+/// Table that finds the place of a rank among neighbours in constant time. Memory O(neighbours).
 class RankTable {
  public:
   static constexpr std::uint32_t none = UINT32_MAX;
 
   RankTable() { assign({}); }
-  /// @param ranks  without repetition
+  /// Fill the table. @param ranks  without repetition
   void assign(std::span<const Rank> ranks) {
-    // At least two entries, at most half of them used, so that a look-up ends after a step or two.
+    // At least half of the entries are empty, so a look-up ends after a step or two.
     const std::size_t n_entries = std::bit_ceil(2 * ranks.size() + 2);
     shift_ = 64U - static_cast<unsigned>(std::countr_zero(n_entries));
     entries_.assign(n_entries, {-1, none});
@@ -29,7 +29,7 @@ class RankTable {
     }
   }
 
-  /// @return its place, or `none`
+  /// Find a rank. @return its place, or `none`
   [[nodiscard]] std::uint32_t find(Rank rank) const noexcept {
     std::size_t at = first_place(rank);
     while (entries_[at].rank != rank && entries_[at].rank >= 0) at = next_place(at);
@@ -53,7 +53,7 @@ class RankTable {
   unsigned shift_ = 63;
 };
 
-/// The table of a round that was moved from: empty.
+/// Return the table of a round that was moved from: empty.
 inline const RankTable& no_channels() {
   static const RankTable none;
   return none;

@@ -17,21 +17,21 @@
 
 namespace barrio::exchange::detail {
 
-/// How many rows go to each rank, and a slot for each of these ranks that holds its place while rows are packed.
-/// Cost: O(rows) if there are few ranks for the rows or they lie near each other, else O(rows log rows).
+/// Number of rows to each rank, and a slot for each of these ranks that holds its place while rows are packed.
+/// Cost: O(rows) if the ranks are few or lie near each other, else O(rows log rows).
 class Destinations {
  public:
-  /// @param row_bytes  that one row takes in a message
+  /// Count the rows. @param row_bytes  size of one row in a message
   Destinations(std::span<const Rank> to, int n_ranks, std::size_t row_bytes);
-  /// No destinations: the caller has found a fault.
+  /// Make an empty one, where the caller has found a fault.
   explicit Destinations(Error fault) : fault_(std::move(fault)) {}
-  /// Ascending by rank; empty if there is a fault.
+  /// Return the destinations, ascending by rank; empty if there is a fault.
   [[nodiscard]] const std::vector<BytesTo>& entries() const noexcept { return entries_; }
-  /// The fault of the first row whose destination is no rank.
+  /// Return the fault of the first row whose destination is not a rank.
   [[nodiscard]] const Status& fault() const noexcept { return fault_; }
   [[nodiscard]] std::size_t n_slots() const noexcept { return is_sparse_ ? entries_.size() : n_slots_; }
 
-  /// Call `visit(slot_of)`: slot_of gives the slot of a rank, by the look-up that is cheaper here.
+  /// Call `visit(slot_of)`: slot_of returns the slot of a rank, by the look-up that is cheaper here.
   template <class Visit>
   void with_slots(Visit&& visit) const {
     if (is_sparse_) {
@@ -53,13 +53,15 @@ class Destinations {
   std::size_t n_slots_ = 0;
 };
 
-/// A list of rows as a transfer sees it: columns of values.
+/// List of rows as seen by a transfer: columns of values.
 struct TransferredRows {
-  /// Bytes of one value, for each column that travels; at least one column.
+  /// Bytes of one value, for each column that is sent; at least one column.
   std::span<const std::size_t> value_bytes;
-  /// Write the values for each destination to its place, column by column. Called once, before `make_room`.
+  /// Function that writes the values for each destination to its place, column by column. Called once, before
+  /// `make_room`.
   PackAll pack;
-  /// Change the number of rows; those at hand are no longer needed. Called once. @return where each column begins
+  /// Function that changes the number of rows; the current ones are no longer needed. Called once. @return the start of
+  /// each column
   std::function<std::vector<std::byte*>(std::size_t n_rows)> make_room;
 };
 
@@ -68,13 +70,13 @@ struct RowsFrom {
   std::size_t n_rows;
 };
 
-/// Send rows to the ranks they are for. Collective. @return who sent how many, in the order in which the rows now
-/// stand: by ascending rank. @throws AgreedError{usage} as `agree_on_route`
+/// Send rows to their destinations. Collective. @return the number of rows per sender, in the order of the received
+/// rows: by ascending rank. @throws AgreedError{usage} as `agree_on_route`
 std::vector<RowsFrom> transfer_rows(mpi::Context& context, const Destinations& destinations, const ItemKind& kind,
                                     const TransferredRows& rows, Route route);
 
 /// Write columns whose types the compiler knows into the messages.
-/// @param at  where each column begins, for each slot
+/// @param at  start of each column, for each slot
 template <class... Values>
 void scatter_columns(const Destinations& destinations, std::span<const Rank> to,
                      std::span<const std::array<std::byte*, sizeof...(Values)>> at,
@@ -112,8 +114,8 @@ void pack_columns(const Destinations& destinations, std::span<const Rank> to, st
       ((begins[slot_of(entry.to)][k++] = at, at += sizeof(Values) * (entry.n_bytes / row_bytes)), ...);
     }
   });
-  // All columns together are read once, but are written at columns x messages places at a time: more than the processor
-  // can follow if they come from memory.
+  // All columns together are read once, but written at columns x messages places at a time: too many for the processor
+  // to follow if they come from memory.
   constexpr std::size_t max_in_cache = std::size_t{1} << 20U;
   if (to.size() * row_bytes <= max_in_cache) {
     scatter_columns<Values...>(destinations, to, begins, columns...);

@@ -14,7 +14,7 @@
 
 namespace barrio::exchange::detail {
 
-/// A key that a radix sort can take apart: integers and enumerations.
+/// Key that a radix sort can take: integers and enumerations.
 template <class T>
 concept RadixKey = std::integral<T> || std::is_enum_v<T>;
 
@@ -35,11 +35,11 @@ struct KeyedRow {
   std::uint64_t row;
 };
 
-/// Sort by key, stable, byte by byte from the lowest; bytes in which no two keys differ cost nothing.
-/// Cost: O(n) per byte that differs; as much memory again.
+/// Sort by key, stably, byte by byte from the lowest; bytes in which no two keys differ cost nothing.
+/// Cost: O(n) per byte that differs; twice the memory.
 void radix_sort(std::vector<KeyedRow>& rows);
 
-/// Rows below which a comparison sort is the faster one.
+/// Number of rows below which a comparison sort is faster.
 constexpr std::size_t min_radix_rows = 2048;
 
 /// Order two keys; NaNs have a place in the order too, and zeros are equal.

@@ -7,11 +7,11 @@
 
 namespace barrio::exchange::detail {
 
-/// The incoming wires of a round in the order in which they were found to have arrived, and how many messages of them
-/// were handed out. Local, without MPI. One thread records wires, one hands messages out.
+/// Incoming wires of a round in the order in which they were found to have arrived, and the number of their messages
+/// that were handed out. Local, without MPI. One thread records wires, one hands messages out.
 class Arrivals {
  public:
-  /// @pre nobody else uses it
+  /// Begin a round. @pre no other thread uses this
   void begin_round(std::size_t n_wires) {
     order_.resize(n_wires);
     has_arrived_.assign(n_wires, 0);
@@ -19,7 +19,7 @@ class Arrivals {
     n_taken_ = 0;
     n_of_wire_ = 0;
   }
-  /// What the wire brought is to be seen by who takes it.
+  /// Record that a wire has arrived. Its data is visible to the thread that takes it.
   void record(std::size_t wire) noexcept {
     if (has_arrived_[wire] != 0) return;
     has_arrived_[wire] = 1;
@@ -34,14 +34,14 @@ class Arrivals {
     return n_arrived_.load(std::memory_order_acquire) == order_.size();
   }
 
-  /// The wire whose next message is to be handed out; nothing if none has arrived that was not.
+  /// Return the wire whose next message is to be handed out; empty if none is left that has arrived.
   [[nodiscard]] std::optional<std::size_t> next_wire() const noexcept {
     if (n_taken_ == n_arrived_.load(std::memory_order_acquire)) return std::nullopt;
     return order_[n_taken_];
   }
-  /// Whether all of all wires was handed out.
+  /// Tell whether all messages of all wires were handed out.
   [[nodiscard]] bool all_taken() const noexcept { return n_taken_ == order_.size(); }
-  /// Hand out a message of next_wire(). @return which of the wire's
+  /// Take a message of next_wire(). @return its place among the wire's messages
   std::size_t take(std::size_t n_of_wire) noexcept {
     const std::size_t message = n_of_wire_++;
     if (n_of_wire_ == n_of_wire) {
@@ -58,7 +58,7 @@ class Arrivals {
   std::vector<std::size_t> order_;
   std::vector<char> has_arrived_;  ///< by wire
   std::atomic<std::size_t> n_arrived_ = 0;
-  std::size_t n_taken_ = 0;    ///< wires handed out whole
+  std::size_t n_taken_ = 0;    ///< wires handed out completely
   std::size_t n_of_wire_ = 0;  ///< messages handed out of the next one
 };
 

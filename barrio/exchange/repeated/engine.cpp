@@ -18,7 +18,7 @@ void check_thread_level(bool needs_multiple) {
   if (level >= needed) return;
   throw Error(ErrorCode::usage,
               {.subject = "Engine",
-               .cause = fmt::format("its threads call MPI, which was initialised for {}",
+               .cause = fmt::format("calls MPI from its threads, but MPI was initialised for {}",
                                     level == MPI_THREAD_SINGLE     ? "one thread only"
                                     : level == MPI_THREAD_FUNNELED ? "the main thread only (MPI_THREAD_FUNNELED)"
                                                                    : "one thread at a time (MPI_THREAD_SERIALIZED)"),
@@ -26,22 +26,22 @@ void check_thread_level(bool needs_multiple) {
                                      needs_multiple ? "MPI_THREAD_MULTIPLE" : "MPI_THREAD_SERIALIZED")});
 }
 
-/// The threads of all queues of a rank share a core: they yield it.
+/// Count the cores that the node's ranks want. The threads of all queues of a rank share one core: they yield it.
 int n_wanted(const mpi::NodeCores& node) { return node.n_computing + node.n_ranks_compute; }
 
-/// Why a node has no core for the threads of this rank; empty if it has one.
+/// Explain why a node has no core for the threads of this rank; empty if it has one.
 std::string why_no_core(const mpi::NodeCores& node, int n_computing) {
   if (n_computing == 0) return "this rank does not compute, so it can wait itself";
   if (node.mine <= n_computing)
     return fmt::format("this rank may use {} core{}, and {} thread{} compute", node.mine, node.mine == 1 ? "" : "s",
                        n_computing, n_computing == 1 ? "" : "s");
   if (node.all < n_wanted(node))
-    return fmt::format("the ranks of this node may use {} cores, and would need {} with a core each for communication",
+    return fmt::format("the ranks of this node may use {} cores, but need {} with a core each for communication",
                        node.all, n_wanted(node));
   return "";
 }
 
-/// While it lives, the thread that made it has the Context of another thread, which waits.
+/// Scope in which its thread has the Context of another thread, which waits.
 class StandsIn {
  public:
   explicit StandsIn(mpi::Context& context) : context_(context), waiting_(context.thread()) { context.move_to_thread(); }
@@ -59,9 +59,9 @@ class StandsIn {
 Engine::Engine(mpi::Context& context, const EngineOptions& options) : context_(context) {
   if (options.n_computing_threads < 0 || options.n_threads < 1)
     throw Error(ErrorCode::usage, {.subject = "EngineOptions",
-                                   .cause = fmt::format("{} threads that compute and {} that communicate",
+                                   .cause = fmt::format("n_computing_threads is {}, and n_threads is {}",
                                                         options.n_computing_threads, options.n_threads),
-                                   .remedy = "give 0 or more of the former, 1 or more of the latter"});
+                                   .remedy = "n_computing_threads must be at least 0, n_threads at least 1"});
   const mpi::NodeCores node = mpi::find_node_cores(context, options.n_computing_threads);
   if (options.mode == EngineMode::automatic) why_off_ = why_no_core(node, options.n_computing_threads);
   if (options.mode == EngineMode::off) why_off_ = "it was switched off by its options";

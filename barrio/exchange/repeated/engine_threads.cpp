@@ -20,7 +20,7 @@ void hold_yield(int change) {
   if (const auto hold = reinterpret_cast<Hold>(::dlsym(RTLD_DEFAULT, "barrio_hold_yield"))) hold(change);
 }
 
-/// The engine whose thread this is; null for all others.
+/// Engine whose thread this is; null for all others.
 thread_local const EngineThreads* engine_of_this_thread = nullptr;
 
 bool is_abandoned(const EngineThread::Work& work) { return work.job != nullptr && work.job->is_abandoned(); }
@@ -78,8 +78,8 @@ void EngineThread::run() {
   engine_of_this_thread = &owner_;
   std::vector<Work> under_way;
   while (take(under_way)) {
-    // Yield even a spare core: a computing thread or a waiting rank may want it for a moment. Its whole slice, so that
-    // where it computes on this core, messages cost it little.
+    // Yield even a spare core: a computing thread or a waiting rank may want it for a moment. Yield the whole slice: if
+    // a thread computes on this core, messages then cost it little.
     if (std::erase_if(under_way, [](const Work& work) { return work.is_done(); }) == 0) ::sched_yield();
   }
 }
@@ -99,7 +99,7 @@ EngineThreads::~EngineThreads() {
 }
 
 void EngineThreads::start(EngineJob& job) {
-  BARRIO_ASSERT(cheap, !is_own_thread() && "an exchange begun in Engine::call() needs the thread that it is begun on");
+  BARRIO_ASSERT(cheap, !is_own_thread() && "an exchange begun in Engine::call() would wait for its own thread");
   const std::size_t which = job.tag() % receivers_.size();
   const auto receive = [&job] {
     if (!job.test_receives()) return false;

@@ -16,18 +16,18 @@ namespace barrio::exchange::detail {
 
 class EngineThreads;
 
-/// The communication thread behind one queue of work.
+/// Communication thread behind one queue of work.
 class EngineThread {
  public:
-  /// One piece of work: begun once, then polled until it is done.
+  /// Piece of work: begun once, then polled until it is done.
   struct Work {
     std::function<void()> begin;
     std::function<bool()> is_done;
     const EngineJob* job = nullptr;  ///< the job it belongs to, or null
   };
 
-  /// @param owner  for `EngineThreads::is_own_thread()`
-  /// @param cores  that it runs on
+  /// Start the thread. @param owner  for `EngineThreads::is_own_thread()`
+  /// @param cores  cores that it runs on
   EngineThread(const EngineThreads& owner, std::vector<int> cores)
       : owner_(owner), cores_(std::move(cores)), thread_([this] { run(); }) {}
   EngineThread(const EngineThread&) = delete;
@@ -40,7 +40,7 @@ class EngineThread {
   void run();
   /// Begin new work; wait for some if none is under way. @return false at the end
   bool take(std::vector<Work>& under_way);
-  /// Poll for new work for a while: waking a sleeping thread costs the caller as much as many an exchange.
+  /// Poll for new work for a while: to wake a sleeping thread costs the caller as much as many exchanges.
   void linger() const;
 
   const EngineThreads& owner_;
@@ -61,7 +61,7 @@ class EngineThreads {
   ~EngineThreads();
   void start(EngineJob& job);
   void call(const std::function<void()>& function);
-  /// Whether the caller is one of these threads.
+  /// Tell whether the caller is one of these threads.
   [[nodiscard]] bool is_own_thread() const noexcept;
 
  private:

@@ -8,8 +8,8 @@
 
 namespace barrio::exchange {
 namespace {
-// Exchanges begin in one order on all ranks, and messages between two ranks keep it, so one tag is enough for them.
-// `reduce()` sends without the engine, which may still hold an exchange back: it has a tag of its own.
+// Exchanges begin in one order on all ranks, and messages between two ranks keep it, so they share one tag. `reduce()`
+// sends without the engine, which may still delay an exchange: it has a tag of its own.
 constexpr int n_halo_tags = 2;
 }  // namespace
 
@@ -35,10 +35,10 @@ HaloPlan plan_halo(mpi::Context& context, std::span<const GlobalId> copies, std:
     for (const GlobalId id : wanted.items) {
       plan.out.push_back(local_of(id));
       if (plan.out.back() == no_local_id) {
-        throw Error(
-            ErrorCode::internal,
-            {.subject = "halo plan",
-             .cause = fmt::format("a value with global id {} is asked of a rank that does not own it", value(id))});
+        throw Error(ErrorCode::internal,
+                    {.subject = "halo plan",
+                     .cause = fmt::format("a rank was asked for the value with global id {}, which it does not own",
+                                          value(id))});
       }
     }
   });

@@ -13,7 +13,8 @@ namespace {
   throw Error(ErrorCode::usage, {.subject = std::string(name(call)), .cause = std::move(cause), .remedy = remedy});
 }
 
-constexpr const char* same_call = "neighbours make the same calls in the same order, with as many values each";
+constexpr const char* same_call =
+    "neighbours must make the same calls in the same order, with the same number of values";
 
 }  // namespace
 
@@ -36,10 +37,11 @@ std::optional<std::size_t> Tally::next_place(Rank from) {
 }
 
 void Tally::check() const {
-  if (stranger_) refuse(call_, fmt::format("rank {} sent something and is no neighbour", *stranger_), same_call);
+  if (stranger_) refuse(call_, fmt::format("rank {} sent a message but is not a neighbour", *stranger_), same_call);
   for (std::size_t i = 0; i < neighbours_.size(); ++i)
     if (n_taken_[i] != n_each_)
-      refuse(call_, fmt::format("rank {} sent {} values, and not {}", neighbours_[i], n_taken_[i], n_each_), same_call);
+      refuse(call_, fmt::format("rank {} sent {} values instead of {}", neighbours_[i], n_taken_[i], n_each_),
+             same_call);
 }
 
 void check_one_each(const Neighborhood& hood, RoundCall call, std::size_t n_given) {
@@ -51,15 +53,15 @@ void check_one_each(const Neighborhood& hood, RoundCall call, std::size_t n_give
 void check_pieces(const Neighborhood& hood, RoundCall call, std::size_t n_given) {
   const std::size_t n = hood.neighbours().size();
   if (n == 0 ? n_given != 0 : n_given % n != 0)
-    refuse(call, fmt::format("{} values cannot be shared out among {} neighbours alike", n_given, n),
-           "give as many for each; neighbor_alltoallv takes lists of differing length");
+    refuse(call, fmt::format("{} values cannot be divided evenly among {} neighbours", n_given, n),
+           "give the same number for each; neighbor_alltoallv takes lists of different lengths");
 }
 
 void check_peers(const Neighborhood& hood, RoundCall call, std::span<const Rank> peers) {
   for (std::size_t i = 0; i < peers.size(); ++i) {
     if (!std::ranges::binary_search(hood.neighbours(), peers[i]))
       refuse(call, fmt::format("rank {} is not a neighbour of rank {}", peers[i], hood.context().rank()),
-             "send to strangers in a round of a Neighborhood that may meet new ones");
+             "to reach other ranks use a round whose Termination allows it");
     if (i > 0 && peers[i - 1] >= peers[i])
       refuse(call, fmt::format("rank {} comes after rank {}", peers[i], peers[i - 1]),
              "list peers ascending, each once");
@@ -67,7 +69,7 @@ void check_peers(const Neighborhood& hood, RoundCall call, std::span<const Rank>
 }
 
 void check_lists(RoundCall call, std::span<const Rank> ascending, std::optional<Rank> torn) {
-  if (torn) refuse(call, fmt::format("what rank {} sent ends within a value", *torn), same_call);
+  if (torn) refuse(call, fmt::format("the list from rank {} ends within a value", *torn), same_call);
   const auto twice = std::ranges::adjacent_find(ascending);
   if (twice != ascending.end()) refuse(call, fmt::format("rank {} sent more than once", *twice), same_call);
 }

@@ -15,12 +15,12 @@ namespace barrio::exchange::detail {
 namespace {
 
 #ifdef BARRIO_MPI_SMPI
-constexpr bool has_persistent_requests = false;  // a ring of them never ends there
+constexpr bool has_persistent_requests = false;  // the simulator never ends a ring of them
 #else
 constexpr bool has_persistent_requests = true;
 #endif
 
-/// Adds the time it lives to a sum.
+/// Stopwatch that adds the time it lives to a sum.
 class Stopwatch {
  public:
   Stopwatch(bool is_on, double& sum) noexcept
@@ -43,7 +43,7 @@ bool has_thread(const RepeatedExchangeOptions& options) {
 
 std::vector<Strategy> candidates_of(const RepeatedExchangeOptions& options) {
   if (has_thread(options)) return {Strategy::thread};
-  // If its engine is off, `thread` falls back to the best there is without it.
+  // If its engine is off, `thread` falls back to the best strategy without it.
   if (options.strategy != Strategy::automatic && options.strategy != Strategy::thread) {
     if (options.strategy == Strategy::persistent && !has_persistent_requests) return {Strategy::staggered_tests};
     return {options.strategy};
@@ -67,12 +67,13 @@ void check_messages(const mpi::Context& context, std::span<const Outgoing> outgo
   };
   const auto check = [&](Rank rank, std::size_t n_bytes) {
     if (rank < 0 || rank >= context.size())
-      refuse("rank " + std::to_string(rank) + " is none of " + std::to_string(context.size()), "ranks count from 0");
-    if (n_bytes > INT_MAX) refuse(std::to_string(n_bytes) + " bytes are more than one message holds", "send two");
+      refuse("rank " + std::to_string(rank) + " must be 0 to " + std::to_string(context.size() - 1),
+             "name a rank of the context");
+    if (n_bytes > INT_MAX) refuse(std::to_string(n_bytes) + " bytes are more than one message can hold", "split it");
   };
   for (const Outgoing& one : outgoing) check(one.to, one.n_bytes);
   for (const Incoming& one : incoming) check(one.from, one.bytes.size());
-  if (tag < 0) refuse("tag " + std::to_string(tag) + " is none", "take one by Context::take_tags()");
+  if (tag < 0) refuse("tag " + std::to_string(tag) + " must be at least 0", "take one by Context::take_tags()");
 }
 
 }  // namespace
@@ -89,7 +90,7 @@ RepeatedCore::RepeatedCore(mpi::Context& context, std::span<const Outgoing> outg
   check_messages(context, outgoing, incoming, tag);
   if (options.strategy == Strategy::thread && options.engine == nullptr)
     throw Error(ErrorCode::usage, {.subject = "Strategy::thread",
-                                   .cause = "is chosen without an engine, whose thread would exchange",
+                                   .cause = "needs an engine, whose thread does the exchange",
                                    .remedy = "make a barrio::exchange::Engine and name it in the options"});
   wires_ = std::make_unique<Wires>(outgoing, incoming, coalescing_of(context, options));
   requests_.assign(wires_->in.size() + wires_->out.size(), MPI_REQUEST_NULL);
@@ -125,7 +126,7 @@ void RepeatedCore::make_persistent() {
 
 void RepeatedCore::start_receives() {
   if (strategy_ == Strategy::persistent) {
-    // One by one: MPI_Startall may start them in any order, and only order tells messages from one peer apart.
+    // One by one: MPI_Startall may start them in any order, and only their order tells messages from one peer apart.
     for (MPI_Request& request : receives()) mpi::check(MPI_Start(&request), "MPI_Start");
     return;
   }
@@ -165,7 +166,7 @@ void RepeatedCore::start_all(const Pack& pack) {
     pack_wire(wires_->out[i], pack);
     start_send(i);
     if (strategy_ == Strategy::wait_each) mpi::wait(sends()[i], context_.wait_policy());
-    // Packing counts as computing: meanwhile take in what others have sent (Saif 2004, figure 4.3).
+    // Packing counts as computing: take in messages meanwhile (Saif 2004, figure 4.3).
     if (has_tests && i + 1 < wires_->out.size() && !incoming.empty()) {
       int done = 0;
       mpi::check(MPI_Test(&incoming[i % incoming.size()], &done, MPI_STATUS_IGNORE), "MPI_Test");
@@ -226,9 +227,8 @@ bool RepeatedCore::test() {
     pace_.tested(false);
     return false;
   }
-  // A call that takes long has copied something. As a rule there is more to copy, and at once costs less than later,
-  // when caches hold something else.
-  // At most this long in one go: a call that gives the core away takes long too, and moves nothing.
+  // A call that takes long has copied something. Usually there is more to copy, and now it costs less than later, when
+  // caches hold other data. Limit the loop: a call that yields the core takes long too, and moves nothing.
   constexpr double longest = 2e-3;
   constexpr double min_copy_seconds = 2e-6;
   const double longest_idle = std::max(4 * context_.profile().test_seconds, min_copy_seconds);
@@ -341,7 +341,7 @@ void RepeatedCore::end(const Arrived& arrived) {
   if (is_paced()) pace_.end_round(mpi::seconds_now() - computing_since_);
   if (is_threaded() && is_done()) is_done_ = true;
   if (is_done_ && !requests_.empty()) statistics_.n_done_before_end += 1;
-  // As a rule nothing is left to do if the caller computed and called progress().
+  // Usually nothing is left to do if the caller computed and called progress().
   if (!is_done_ || arrived || wires_->has_joined()) {
     wait_for_receives(arrived);
     const Stopwatch timing(is_timed_, statistics_.seconds.wait);

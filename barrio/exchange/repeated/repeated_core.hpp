@@ -12,7 +12,7 @@
 
 namespace barrio::exchange::detail {
 
-/// The requests of a RepeatedExchange and when they are started, tested and waited for.
+/// Requests of a RepeatedExchange, and the times when they are started, tested and waited for.
 class RepeatedCore : public EngineJob {
  public:
   RepeatedCore(mpi::Context& context, std::span<const Outgoing> outgoing, std::span<const Incoming> incoming, int tag,
@@ -26,7 +26,7 @@ class RepeatedCore : public EngineJob {
     if (is_done_ || !pace_.is_due()) return is_done_;
     return test();
   }
-  /// A message that has arrived and was not handed out. @param waits  for one, unless all were handed out
+  /// Take a message that has arrived and was not handed out. @param waits  for one, unless all were handed out
   std::optional<std::size_t> take_arrived(bool waits);
   void end(const RepeatedExchange::Arrived& arrived);
 
@@ -46,7 +46,7 @@ class RepeatedCore : public EngineJob {
   using Arrived = RepeatedExchange::Arrived;
 
   bool test();
-  /// One call that lets MPI go on. @return whether all messages are there and all sends done
+  /// Make one call that lets MPI progress. @return whether all messages have arrived and all sends are done
   bool call_mpi();
   void start_all(const Pack& pack);
   void pack_wire(const Wire& wire, const Pack& pack);
@@ -57,7 +57,7 @@ class RepeatedCore : public EngineJob {
   /// Record the receives that are done. @param blocks  sleep in MPI until one is @return whether there was one
   bool record_arrived(bool blocks);
   void wait_for_receives(const Arrived& arrived);
-  /// Whether to time the caller's computing in this round: the clock costs more than an exchange that is done.
+  /// Tell whether to time the caller's computation in this round: the clock costs more than an exchange that is done.
   [[nodiscard]] bool is_paced() const noexcept;
   [[nodiscard]] bool is_threaded() const noexcept { return strategy_ == Strategy::thread; }
   [[nodiscard]] std::span<MPI_Request> receives() noexcept;
@@ -68,7 +68,7 @@ class RepeatedCore : public EngineJob {
   int tag_;
   std::unique_ptr<Wires> wires_;
   std::vector<MPI_Request> requests_;    ///< of incoming, then of outgoing wires
-  std::vector<MPI_Request> persistent_;  ///< the same, made when first used
+  std::vector<MPI_Request> persistent_;  ///< persistent ones of the same wires, made when first used
   std::vector<int> completed_;
   Arrivals arrivals_;
   std::shared_ptr<LearntChoice> learnt_;

@@ -11,12 +11,12 @@ namespace barrio::exchange::detail {
 namespace {
 
 constexpr std::uint32_t n_first_rounds = 4;   // caches and connections are cold
-constexpr std::uint32_t n_rounds_of_try = 3;  // of which the first does not count: it follows another strategy
+constexpr std::uint32_t n_rounds_of_try = 3;  // the first of them is not timed: it follows another strategy
 constexpr std::uint32_t n_passes_of_trial = 3;
 constexpr std::uint32_t n_rounds_after_trial = 400;
 constexpr std::uint32_t max_rounds_after_trial = 100'000;
-constexpr double hopeless = 1.1;    // what a candidate takes of the best one's time to be tried no more
-constexpr double advantage = 0.97;  // what a candidate must take of the chosen one's time to take its place
+constexpr double hopeless = 1.1;    // a candidate that takes this multiple of the best time is not tried again
+constexpr double advantage = 0.97;  // a candidate must take less of the chosen one's time to replace it
 constexpr double never = std::numeric_limits<double>::infinity();
 
 }  // namespace

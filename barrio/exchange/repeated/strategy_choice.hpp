@@ -7,38 +7,40 @@
 
 namespace barrio::exchange::detail {
 
-/// Choose a strategy by how long rounds took. Local, without MPI. The ranks of an exchange try the same candidates in
-/// the same rounds, so that each sees the effect on all. A candidate takes over only if it is better by more than
-/// noise, and trials become rarer.
+/// Choice of a strategy by the time of rounds. Local, without MPI. The ranks of an exchange try the same candidates in
+/// the same rounds, so each sees the effect on all. A candidate takes over only if it is better by more than noise, and
+/// trials become rarer.
 class StrategyChoice {
  public:
-  /// @param candidates  without repetition, one at least; the first is what is expected to be best
+  /// Make a choice. @param candidates  without repetition, at least one; the first is expected to be best
   explicit StrategyChoice(std::vector<Strategy> candidates);
 
-  /// The strategy of the round that begins.
+  /// Return the strategy of the round that begins.
   [[nodiscard]] Strategy now() const noexcept { return candidates_[running()]; }
-  /// The best one by the trials so far.
+  /// Return the best strategy by the trials so far.
   [[nodiscard]] Strategy chosen() const noexcept { return candidates_[chosen_]; }
-  /// Whether there is more than one.
+  /// Tell whether there is more than one candidate.
   [[nodiscard]] bool is_open() const noexcept { return candidates_.size() > 1; }
-  /// Record the time of the last round, from its begin to the next one's, the caller's work included. Seconds.
+  /// Record the time of the last round, from its beginning to that of the next one, including the caller's work.
+  /// Seconds.
   void end_round(double seconds);
-  /// What follows are rounds of an exchange made anew, maybe of other sizes: its times compare with one another only.
+  /// Begin the rounds of a new exchange, perhaps of other sizes: its times are compared with one another only.
   void begin_anew();
 
  private:
-  /// What is known of a candidate in this trial.
+  /// Times of a candidate in this trial.
   struct Evidence {
-    double shortest;             ///< round of this exchange; infinity if none was timed
-    double sum_of_logs = 0.0;    ///< of its shortest round over the chosen one's, of exchanges before
-    std::uint32_t n_before = 0;  ///< exchanges in that sum
+    double shortest;             ///< shortest round of this exchange; infinity if none was timed
+    double sum_of_logs = 0.0;    ///< logarithms of its shortest round over the chosen one's, of previous exchanges
+    std::uint32_t n_before = 0;  ///< number of exchanges in that sum
   };
 
-  /// A rejected candidate's rounds run the chosen strategy: ranks that think otherwise keep step.
+  /// Return the candidate that runs. In the turn of a rejected one the chosen strategy runs, so ranks that decided
+  /// otherwise keep step.
   [[nodiscard]] std::size_t running() const noexcept { return is_trying_ && !is_out_[tried_] ? tried_ : chosen_; }
   void begin_trial();
   void end_trial();
-  /// Its time over that of the chosen one, by all exchanges of this trial; 1 if nothing is known.
+  /// Return its time over that of the chosen one, by all exchanges of this trial; 1 if unknown.
   [[nodiscard]] double ratio(std::size_t candidate) const noexcept;
   void keep_ratios();
 
@@ -48,7 +50,7 @@ class StrategyChoice {
   std::size_t chosen_ = 0;
   std::size_t tried_ = 0;
   bool is_trying_ = false;
-  bool is_timed_ = false;       ///< whether the round that runs counts: the first after a change does not
+  bool is_timed_ = false;       ///< whether the current round counts: the first after a change does not
   std::uint32_t n_rounds_ = 0;  ///< of this candidate in this pass, or since the trial
   std::uint32_t n_passes_ = 0;
   std::uint32_t n_until_trial_;

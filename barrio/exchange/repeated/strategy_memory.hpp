@@ -11,15 +11,15 @@
 
 namespace barrio::exchange::detail {
 
-/// What exchanges of one class of messages have learnt. One of them at a time tries and measures, the others follow, so
-/// that only times of one exchange are compared. Local, without MPI; all exchanges of a class belong to one thread. The
-/// ranks make and use them in the same order, and so come to the same turns.
+/// Choice learnt by the exchanges of one class of messages. One of them at a time tries and measures, the others
+/// follow, so only times of one exchange are compared. Local, without MPI; all exchanges of a class belong to one
+/// thread. The ranks make and use them in the same order, and so take the same turns.
 class LearntChoice {
  public:
   explicit LearntChoice(std::vector<Strategy> candidates) : choice_(std::move(candidates)) {}
 
-  /// The strategy of the round that an exchange begins. @param member  the exchange
-  /// @param now  the time in seconds; asked for only where there is a choice
+  /// Return the strategy of the round that an exchange begins. @param member  the exchange
+  /// @param now  returns the time in seconds; called only if there is a choice
   template <class Clock>
   [[nodiscard]] Strategy begin_round(const void* member, Clock&& now) {
     if (!choice_.is_open() || !may_lead(member)) return choice_.chosen();
@@ -28,14 +28,14 @@ class LearntChoice {
     begun_ = time;
     return choice_.now();
   }
-  /// An exchange is gone.
+  /// Remove an exchange that has ended.
   void leave(const void* member) noexcept {
     if (leader_ == member) leader_ = nullptr;
   }
 
  private:
   [[nodiscard]] bool may_lead(const void* member) {
-    constexpr std::uint32_t max_others = 32;  // rounds of others after which a leader that begins none is none
+    constexpr std::uint32_t max_others = 32;  // rounds of others after which an idle leader is replaced
     if (leader_ == member) {
       n_others_ = 0;
       return true;
@@ -51,14 +51,14 @@ class LearntChoice {
   StrategyChoice choice_;
   const void* leader_ = nullptr;
   std::uint32_t n_others_ = 0;  ///< rounds of others since its last one
-  double begun_ = -1.0;         ///< when its last round began
+  double begun_ = -1.0;         ///< start of its last round
 };
 
-/// What a context's exchanges have learnt, by class: exchanges that are made anew while the job runs, as those of an
-/// adapted mesh, go on where those before them stood.
+/// Choices learnt by a context's exchanges, by class. Exchanges that are remade while the job runs, as those of an
+/// adapted mesh, continue from their predecessors.
 class StrategyMemory {
  public:
-  /// @param message_class  empty: an exchange that learns for itself alone
+  /// Return the choice of a class. @param message_class  empty: an exchange that learns for itself alone
   [[nodiscard]] std::shared_ptr<LearntChoice> of(const std::string& message_class, std::vector<Strategy> candidates);
 
  private:

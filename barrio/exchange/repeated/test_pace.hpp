@@ -5,13 +5,13 @@
 
 namespace barrio::exchange::detail {
 
-/// Decide which of a caller's many calls of `progress()` test messages: often enough that messages come in, rarely
-/// enough to cost little of the computing. Local, without MPI.
+/// Pace of tests: which of a caller's many calls of `progress()` test messages. Often enough that messages progress,
+/// rarely enough to cost little of the computation. Local, without MPI.
 class TestPace {
  public:
-  /// @param n_tests  wanted in a round
-  /// @param test_seconds  of a test that finds nothing
-  /// @param is_fixed  take n_tests whatever they cost
+  /// Make a pace. @param n_tests  wanted in a round
+  /// @param test_seconds  time of a test that finds nothing
+  /// @param is_fixed  make n_tests whatever they cost
   TestPace(std::uint32_t n_tests, double test_seconds, bool is_fixed) noexcept
       : n_tests_(std::clamp<std::uint32_t>(n_tests, 1, 1U << 20U)), test_seconds_(test_seconds), is_fixed_(is_fixed) {}
 
@@ -19,14 +19,14 @@ class TestPace {
     n_calls_ = 0;
     n_until_test_ = stride_;
   }
-  /// Whether this call of progress() shall test.
+  /// Tell whether this call of progress() must test.
   [[nodiscard]] bool is_due() noexcept {
     n_calls_ += 1;
     return --n_until_test_ == 0;
   }
-  /// After a test. @param moved_data  it took longer than one that finds nothing: test again at the next call
+  /// Record a test. @param moved_data  it took longer than one that finds nothing: test again at the next call
   void tested(bool moved_data) noexcept { n_until_test_ = moved_data ? 1 : stride_; }
-  /// @param seconds  from the end of begin() to the begin of end()
+  /// End the round. @param seconds  from the end of begin() to the start of end()
   void end_round(double seconds) noexcept {
     constexpr double max_of_computing = 0.01;
     std::uint32_t n = n_tests_;

@@ -13,7 +13,7 @@ constexpr std::size_t unit = sizeof(std::max_align_t);  // every message begins 
 
 std::size_t whole_units(std::size_t n_bytes) { return (n_bytes + unit - 1) / unit * unit; }
 
-/// Messages by peer: groups of places in the caller's list, in its order within a group and among groups.
+/// Group messages by peer: places in the caller's list, in its order within a group and among groups.
 template <class Message, class Peer, class Bytes>
 std::vector<std::vector<std::size_t>> group(std::span<const Message> messages, const Coalescing& coalescing,
                                             const Peer& peer, const Bytes& n_bytes) {
@@ -47,14 +47,14 @@ std::byte* start_of(std::vector<std::max_align_t>& memory) { return reinterpret_
 }  // namespace
 
 bool Coalescing::pays(std::uint64_t n, std::uint64_t total, std::uint64_t smallest) const noexcept {
-  if (total > INT_MAX) return false;  // more than one message holds
+  if (total > INT_MAX) return false;  // more than one message can hold
   if (is_always) return true;
   if (!is_on || n == 1) return false;
-  // An eager message costs one start and a short copy. Eager ones that would not be eager together stay apart.
+  // An eager message costs one start and a short copy. Eager messages whose sum is not eager stay apart.
   if (total <= eager_bytes) return true;
   if (smallest <= eager_bytes) return false;
-  // Of messages that each need a handshake, a joined one needs one for all. Handshakes partly overlap: half of their
-  // time was seen to be saved. The price is one more copy, from the cache as long as it lasts.
+  // Joined messages need one handshake instead of one each. Handshakes partly overlap: half of their time was seen to
+  // be saved. The price is one more copy, from the cache while the data fits there.
   constexpr std::uint64_t cached_bytes = 1U << 20U;
   const double bytes_per_second = total <= cached_bytes ? 20e9 : 8e9;
   return static_cast<double>(n - 1) * handshake_seconds / 2 > static_cast<double>(total) / bytes_per_second;

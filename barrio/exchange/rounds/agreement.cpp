@@ -12,7 +12,7 @@ bool Agreement::advance(std::span<MPI_Request> sends, std::size_t n_sent, std::s
   if (state_ == State::not_begun) {
     mpi::check(MPI_Testall(mpi::as_count(sends.size()), sends.data(), &done, MPI_STATUSES_IGNORE), "MPI_Testall");
     if (done == 0 && is_consensus) return false;
-#ifndef BARRIO_MPI_SMPI  // whose MPI_Ibarrier lets ranks go before the last has come
+#ifndef BARRIO_MPI_SMPI  // the simulator's MPI_Ibarrier releases ranks before the last has arrived
     const bool is_barrier = is_consensus;
 #else
     const bool is_barrier = false;

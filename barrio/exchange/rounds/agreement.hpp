@@ -11,7 +11,7 @@
 
 namespace barrio::exchange::detail {
 
-/// Find out, by non-blocking collectives, that all parcels of all ranks have arrived. `Termination::consensus`: a
+/// Agreement of all ranks, by non-blocking collectives, that all parcels have arrived. `Termination::consensus`: a
 /// barrier that each rank enters when its synchronous sends are done. `Termination::allreduce`: sums of the parcels
 /// sent and received, repeated until they are equal.
 class Agreement {
@@ -20,7 +20,7 @@ class Agreement {
   /// Duplicate the communicator. Collective.
   void prepare(MPI_Comm comm);
 
-  /// Whether this round needs it.
+  /// Tell whether this round needs it.
   [[nodiscard]] bool is_needed() const noexcept { return mode_ != Mode::none; }
   [[nodiscard]] bool is_reached() const noexcept { return state_ == State::reached; }
   [[nodiscard]] std::uint64_t n_calls() const noexcept { return n_calls_; }
@@ -30,9 +30,9 @@ class Agreement {
     state_ = is_needed() ? State::not_begun : State::reached;
   }
   /// Advance, once this rank has closed the round. @param sends  of parcels  @param n_sent  unannounced parcels
-  /// @param n_received  such parcels so far
-  /// @param blocks  sleep in a reduction, if no other rank waits for this one. Not in a barrier: a rank that takes no
-  /// parcels in keeps others out of it
+  /// @param n_received  unannounced parcels received so far
+  /// @param blocks  sleep in a reduction, if no other rank waits for this one. Not in a barrier: a rank that takes in
+  /// no parcels keeps others out of it
   /// @return false if nothing has happened
   bool advance(std::span<MPI_Request> sends, std::size_t n_sent, std::size_t n_received, bool blocks);
 

@@ -24,8 +24,8 @@ void check_guard(const std::byte* message_end, Rank to) {
     if (std::memcmp(message_end, &pattern, sizeof pattern) == 0) return;
     throw Error(ErrorCode::usage,
                 {.subject = fmt::format("a message to rank {}", to),
-                 .cause = "was written past the bytes that were asked for",
-                 .remedy = "allocate() as many as are written; an address sanitizer names the place"});
+                 .cause = "was written past its allocated bytes",
+                 .remedy = "allocate() as many bytes as you write; an address sanitizer finds the place"});
   }
 }
 

@@ -29,7 +29,7 @@ std::string_view name(RoundCall call) noexcept {
     case RoundCall::gather_scatter: return "a gather-scatter";
     case RoundCall::cancelled: return "a cancelled round";
   }
-  return "a round unknown here";
+  return "an unknown round";
 }
 
 std::string_view name(Termination termination) noexcept {
@@ -61,17 +61,17 @@ std::string describe(const MessageKind& kind) { return fmt::format("{} of {}", n
 void refuse_kind(const std::string& subject, const MessageKind& theirs, const MessageKind& mine) {
   if (theirs.call == RoundCall::cancelled)
     throw Error(ErrorCode::usage, {.subject = subject,
-                                   .cause = "ends in a round that it has cancelled",
+                                   .cause = "comes from a round that its sender has cancelled",
                                    .remedy = "cancel a round on all ranks or on none"});
   if (theirs.termination != mine.termination)
     throw Error(ErrorCode::usage,
                 {.subject = subject,
-                 .cause = fmt::format("belongs to a round that ends by {}, and this rank's round ends by {}",
+                 .cause = fmt::format("belongs to a round that ends by {}, but this rank's round ends by {}",
                                       name(termination_of(theirs)), name(termination_of(mine))),
                  .remedy = "begin a round with the same options on all ranks"});
   throw Error(ErrorCode::usage,
               {.subject = subject,
-               .cause = fmt::format("belongs to {}, and this rank is in {}", describe(theirs), describe(mine)),
+               .cause = fmt::format("belongs to {}, but this rank is in {}", describe(theirs), describe(mine)),
                .remedy = "make the same calls with the same type in the same order on all ranks"});
 }
 

@@ -11,10 +11,10 @@ namespace barrio::exchange::detail {
   throw Error(ErrorCode::usage, {.subject = "a round", .cause = std::move(cause), .remedy = std::move(remedy)});
 }
 
-/// @throws Error{usage}
+/// Report a message that is written when the round is not open. @throws Error{usage}
 [[noreturn]] inline void refuse_late_message(Rank to) {
-  misuse("is asked for a message to rank " + std::to_string(to) + " when it is not open",
-         "allocate() belongs between begin and close()");
+  misuse("cannot take a message to rank " + std::to_string(to) + " when it is not open",
+         "call allocate() between begin and close()");
 }
 
 }  // namespace barrio::exchange::detail

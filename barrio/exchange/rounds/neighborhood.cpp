@@ -26,9 +26,9 @@ namespace {
 void check_size(std::size_t n_bytes) {
   if (n_bytes > PacketRound::max_message_bytes)
     throw Error(ErrorCode::usage, {.subject = "message",
-                                   .cause = fmt::format("{} bytes are more than the {} that one may have", n_bytes,
+                                   .cause = fmt::format("has {} bytes, more than the maximum of {}", n_bytes,
                                                         PacketRound::max_message_bytes),
-                                   .remedy = "send it in pieces; a negative length is taken for a huge one"});
+                                   .remedy = "send it in pieces; a negative length counts as a huge one"});
 }
 
 std::vector<Rank> checked(mpi::Context& context, std::span<const Rank> neighbours) {
@@ -49,7 +49,7 @@ std::vector<Rank> checked(mpi::Context& context, std::span<const Rank> neighbour
 
 detail::PacketSize first_packet(const mpi::Context& context, std::size_t chosen_bytes) {
   if (chosen_bytes != 0) return {chosen_bytes, chosen_bytes};
-  // Small ones lie close together, and a round of one packet needs no second one; memory sets the upper bound.
+  // Small packets lie close together, and a round of one packet needs no second one; memory sets the upper bound.
   const std::size_t full = context.profile().packet_bytes;
   return {std::min<std::size_t>(1024, full), 8 * full};
 }
@@ -59,7 +59,7 @@ std::unique_ptr<detail::RoundCore> make_core(mpi::Context& context, std::vector<
   const bool may_go_by_node = options.termination == Termination::neighbourhood;
   if (options.routing == Routing::by_node && !may_go_by_node)
     throw Error(ErrorCode::usage, {.subject = "Routing::by_node",
-                                   .cause = "passes on what goes to neighbours, and to no other ranks",
+                                   .cause = "forwards messages to neighbours only",
                                    .remedy = "use it with Termination::neighbourhood"});
   const detail::PacketCoreOptions inner{
       .packet_bytes = options.packet_bytes != 0 ? options.packet_bytes : context.profile().packet_bytes,
@@ -144,7 +144,7 @@ std::vector<Rank> mutual_neighbours(mpi::Context& context, std::span<const Rank>
 }
 
 void Neighborhood::validate() const {
-  // Each rank sends its neighbours its likeness; those that come back must be from the same ranks, and equal.
+  // Each rank sends its neighbours its likeness; those that it receives must be from the same ranks, and equal.
   const std::span<const Rank> mine = core_->neighbours();
   const detail::Likeness likeness = core_->likeness();
   const std::vector<detail::Likeness> greeting(mine.size(), likeness);
@@ -209,11 +209,11 @@ PacketRound::~PacketRound() {
   if (core_ == nullptr || std::uncaught_exceptions() > 0 || core_->is_over()) return;
   abort_job(
       ErrorCode::usage,
-      "error: a round was dropped before it was read to its end; read received() to its end, or give the round up by "
+      "error: a round was dropped before it was read to its end; read received() to its end, or cancel the round with "
       "Neighborhood::cancel_round()");
 }
 detail::RoundCore& PacketRound::core() const {
-  if (core_ == nullptr) detail::misuse("is used that was moved from", "use the one that it was moved into");
+  if (core_ == nullptr) detail::misuse("is used after it was moved from", "use the round that it was moved into");
   return *core_;
 }
 std::byte* PacketRound::make_room(detail::RoundCore& core, std::size_t channel, std::size_t n_bytes) {
@@ -227,7 +227,7 @@ std::byte* PacketRound::allocate_elsewhere(Rank to, std::size_t n_bytes) {
 void PacketRound::refuse_channel(std::size_t channel) const {
   (void)core();
   throw Error(ErrorCode::usage, {.subject = fmt::format("channel {}", channel),
-                                 .cause = fmt::format("is none of the {} that this rank has", n_channels_),
+                                 .cause = fmt::format("must be less than {}, the number of neighbours", n_channels_),
                                  .remedy = "Neighborhood::channel_of(rank) finds the one to a rank"});
 }
 void PacketRound::close() { core().close(); }
@@ -242,7 +242,7 @@ std::optional<PacketRound::Packet> PacketRound::next_packet() {
 std::optional<PacketRound::Packet> PacketRound::poll() {
   const std::optional<Packet> packet = core().poll();
   if (packet && packet->kind != kind_) [[unlikely]]
-    detail::refuse_kind(fmt::format("what rank {} sent", packet->from), packet->kind, kind_);
+    detail::refuse_kind(fmt::format("message from rank {}", packet->from), packet->kind, kind_);
   return packet;
 }
 
@@ -252,15 +252,15 @@ void PacketRound::refuse(const Packet& packet) {
   while (const std::optional<Packet> more = core_->next_packet())
     if (more->kind != kind_ && more->from < first.from) first = *more;
   refresh();
-  detail::refuse_kind(fmt::format("what rank {} sent", first.from), first.kind, kind_);
+  detail::refuse_kind(fmt::format("message from rank {}", first.from), first.kind, kind_);
 }
 
 void detail::refuse_length(PacketRound& packets, Rank from, std::size_t rest_bytes, std::size_t message_bytes) {
   while (packets.next_packet()) continue;
-  throw Error(ErrorCode::usage,
-              {.subject = fmt::format("a packet of rank {}", from),
-               .cause = fmt::format("has {} bytes left where a message says it has {}", rest_bytes, message_bytes),
-               .remedy = "write no further than the span that allocate() gives"});
+  throw Error(ErrorCode::usage, {.subject = fmt::format("a packet from rank {}", from),
+                                 .cause = fmt::format("has {} bytes left where the head of a message claims {}",
+                                                      rest_bytes, message_bytes),
+                                 .remedy = "do not write past the span that allocate() returns"});
 }
 
 detail::Unread detail::next_unread(PacketRound& packets) {
@@ -297,7 +297,7 @@ void SizedRound::check_size(std::size_t n_bytes) const {
   if (n_bytes == message_bytes()) return;
   throw Error(ErrorCode::usage,
               {.subject = "message",
-               .cause = fmt::format("{} bytes are not the {} of this round", n_bytes, message_bytes()),
+               .cause = fmt::format("has {} bytes, but messages of this round have {}", n_bytes, message_bytes()),
                .remedy = "begin_byte_round() takes messages of any length"});
 }
 

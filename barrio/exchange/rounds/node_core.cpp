@@ -16,14 +16,15 @@
 namespace barrio::exchange::detail {
 namespace {
 
-/// Inner rounds size packets of envelopes by earlier rounds, and hand them on in order of arrival.
+/// Options of the inner rounds, which size packets of envelopes by earlier rounds, and hand them out in order of
+/// arrival.
 PacketCoreOptions inner_options(PacketCoreOptions options) {
   options.termination = Termination::neighbourhood;
   options.is_by_rank = false;
   return options;
 }
 
-/// Give up a buffer that is far larger than what it was used for.
+/// Free a buffer that is far larger than was needed.
 void shrink(Buffer& buffer, std::size_t used_bytes) {
   constexpr std::size_t most = 1U << 20U;
   if (8 * buffer.size() > std::max(4 * used_bytes, most)) buffer = Buffer();
@@ -54,10 +55,9 @@ NodeCore::NodeCore(mpi::Context& context, std::vector<Rank> neighbours, NodePlan
 
 MessageKind NodeCore::begin(const MessageKind& kind, const RoundOptions& options) {
   if (is_active_)
-    misuse("was begun before the one before it was read to its end", "one round at a time on a Neighborhood");
+    misuse("was begun before the previous one was read to its end", "run one round at a time on a Neighborhood");
   if (options.termination.value_or(Termination::neighbourhood) != Termination::neighbourhood)
-    misuse("by nodes passes on what goes to neighbours, and to no other ranks",
-           "use Routing::direct, or Termination::neighbourhood");
+    misuse("by node forwards messages to neighbours only", "use Routing::direct, or Termination::neighbourhood");
   inner_options_ = {.packet_bytes = options.packet_bytes};
   kind_ = near_.begin(kind, inner_options_);
   is_active_ = true;
@@ -131,7 +131,7 @@ void NodeCore::for_envelopes(PacketCore& core, F&& call) {
 }
 
 void NodeCore::close() {
-  if (!is_active_ || is_closed_) misuse("is closed twice", "a round is closed once");
+  if (!is_active_ || is_closed_) misuse("is closed twice", "close a round only once");
   for (std::size_t i = 0; i < stages_.size(); ++i)
     if (stages_[i].used_bytes > 0) check_guard(stages_[i].buffer.bytes() + stages_[i].used_bytes, plan_.far[i].rank);
   is_closed_ = true;
@@ -213,7 +213,7 @@ std::vector<Rank> NodeCore::drop_idle(std::uint64_t /*n_rounds*/) {
 void NodeCore::set_neighbours(std::vector<Rank> neighbours) {
   if (neighbours == neighbours_) return;
   throw Error(ErrorCode::usage, {.subject = "a Neighborhood with Routing::by_node",
-                                 .cause = "keeps its neighbours: ranks of other nodes pass on what goes between them",
+                                 .cause = "cannot change its neighbours: ranks of other nodes forward their messages",
                                  .remedy = "make a new one, which is collective, or use Routing::direct"});
 }
 

@@ -13,13 +13,13 @@
 
 namespace barrio::exchange::detail {
 
-/// Run the rounds of a Neighborhood by nodes. Messages to neighbours on this node go directly. Those to other nodes
-/// take three steps, each a round of its own: to the agent on this node, across to its counterpart, from that to the
-/// receiver. What one rank writes to another one in a round travels as one envelope. `close()` passes on what comes,
-/// and so waits for the other ranks.
+/// Rounds of a Neighborhood by node. Messages to neighbours on this node go directly. Those to other nodes take three
+/// steps, each a round of its own: to the agent on this node, across to its counterpart, and from there to the
+/// receiver. All messages of one rank to another in a round travel as one envelope. `close()` forwards incoming
+/// envelopes, and so waits for the other ranks.
 class NodeCore final : public RoundCore {
  public:
-  /// Local, but all ranks make it in the same order. @param neighbours  ascending, those of the plan
+  /// Make the core. Local, but all ranks make it in the same order. @param neighbours  ascending, those of the plan
   NodeCore(mpi::Context& context, std::vector<Rank> neighbours, NodePlan plan, const PacketCoreOptions& options);
 
   MessageKind begin(const MessageKind& kind, const RoundOptions& options) override;
@@ -44,7 +44,7 @@ class NodeCore final : public RoundCore {
   [[nodiscard]] Likeness likeness() const noexcept override { return near_.likeness(); }
 
  private:
-  /// The head of what one rank has written to another one.
+  /// Head of the messages of one rank to another.
   struct Envelope {
     Rank to;
     Rank from;
@@ -53,7 +53,7 @@ class NodeCore final : public RoundCore {
     std::uint64_t n_bytes;
     MessageKind kind;
   };
-  /// What is written to a neighbour on another node, until the round is closed.
+  /// Messages to a neighbour on another node, until the round is closed.
   struct Stage {
     Buffer buffer;
     std::size_t used_bytes = 0;
@@ -67,11 +67,11 @@ class NodeCore final : public RoundCore {
 
   /// Put an envelope and its contents into the packets to the next rank.
   static void put(PacketCore& core, Rank next, const Envelope& envelope, const std::byte* contents);
-  /// Call for each envelope that comes, to the end of the round.
+  /// Call for each incoming envelope, to the end of the round.
   template <class F>
   void for_envelopes(PacketCore& core, F&& call);
   void keep(const Envelope& envelope, const std::byte* contents);
-  /// The next envelope of the packet that is being read.
+  /// Take the next envelope of the packet that is being read.
   PacketRound::Packet next_envelope();
 
   std::vector<Rank> neighbours_;
@@ -79,15 +79,15 @@ class NodeCore final : public RoundCore {
   bool is_by_rank_;
   bool is_active_ = false;
   bool is_closed_ = false;
-  RoundOptions inner_options_;  // of the rounds that make up this one
+  RoundOptions inner_options_;  // of the inner rounds
   MessageKind kind_{};
-  std::vector<SendCursor> cursors_;  // always full: each message passes by make_room
+  std::vector<SendCursor> cursors_;  // always full: each message goes through make_room
   std::vector<std::size_t> places_;  // of each neighbour: its channel of near_, or near_.size() + its place in far
   std::vector<Stage> stages_;        // of far
   PacketCore near_;
   PacketCore locals_;
   PacketCore across_;
-  Buffer kept_;  // what has come for this rank as its own agent, or is to be sorted
+  Buffer kept_;  // data for this rank as its own agent, or data to be sorted
   std::size_t n_kept_bytes_ = 0;
   std::vector<Arrived> arrived_;
   std::size_t n_read_ = 0;

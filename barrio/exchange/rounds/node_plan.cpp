@@ -16,7 +16,7 @@
 namespace barrio::exchange::detail {
 namespace {
 
-/// One value to each neighbour, one from each, in the order of the neighbours.
+/// Exchange one value with each neighbour, in the order of the neighbours.
 std::vector<int> swap_with_neighbours(Neighborhood& hood, std::span<const int> mine) {
   auto round = hood.begin_round<int>();
   for (std::size_t i = 0; i < mine.size(); ++i) round.channel(i).allocate() = mine[i];
@@ -26,8 +26,8 @@ std::vector<int> swap_with_neighbours(Neighborhood& hood, std::span<const int> m
   return theirs;
 }
 
-/// Which rank of a node looks after another node. Ranks take turns, for consecutive nodes as for those at the strides
-/// of a grid.
+/// Choose the rank of a node that is responsible for another node. Ranks take turns, for consecutive nodes as well as
+/// for nodes at the strides of a grid.
 std::size_t turn_of(int node, std::size_t n_ranks) {
   std::size_t sum = 0;
   for (auto rest = static_cast<std::size_t>(node); n_ranks > 1 && rest > 0; rest /= n_ranks) sum += rest % n_ranks;
@@ -41,10 +41,10 @@ NodePlan make_node_plan(mpi::Context& context, std::span<const Rank> neighbours,
   const int n_given = mpi::sum(context, is_given ? 1 : 0);
   mpi::agree_after(context, [&] {
     if (is_given && *node < 0)
-      throw Error(ErrorCode::usage, {.subject = fmt::format("node {}", *node), .cause = "is not a number >= 0"});
+      throw Error(ErrorCode::usage, {.subject = fmt::format("node {}", *node), .cause = "must be at least 0"});
     if (!is_given && n_given > 0)
       throw Error(ErrorCode::usage, {.subject = "node",
-                                     .cause = fmt::format("is given on {} ranks of {}", n_given, context.size()),
+                                     .cause = fmt::format("is given on {} of {} ranks", n_given, context.size()),
                                      .remedy = "give it on all ranks, or on none"});
   });
   const mpi::NodeRanks mine = mpi::find_node_ranks(context, node);
@@ -59,7 +59,7 @@ NodePlan make_node_plan(mpi::Context& context, std::span<const Rank> neighbours,
 
   NodePlan plan;
   std::vector<Rank> to;
-  std::vector<Rank> peers;  // what the agents are told: whom they exchange with for this rank
+  std::vector<Rank> peers;  // for the agents: the agents that they exchange with for this rank
   for (std::size_t i = 0; i < neighbours.size(); ++i) {
     if (nodes[i] == mine.node) {
       plan.near.push_back(neighbours[i]);

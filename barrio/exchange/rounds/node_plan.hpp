@@ -9,10 +9,10 @@
 
 namespace barrio::exchange::detail {
 
-/// Who passes on what between the nodes of a neighbourhood. For each pair of bordering nodes one rank of each, its
-/// agent for the other node, gathers and hands out what goes between them.
+/// Agents between the nodes of a neighbourhood. For each pair of bordering nodes one rank of each, its agent for the
+/// other node, gathers and distributes the messages between them.
 struct NodePlan {
-  /// A neighbour on another node, and the agents between.
+  /// Neighbour on another node, and the agents in between.
   struct Far {
     Rank rank;
     Rank agent;        // on this rank's node; may be this rank
@@ -25,11 +25,11 @@ struct NodePlan {
 };
 
 /// Find the agents. Collective. Cost: two rounds among the neighbours, two crystal routers, a communicator split.
-/// @throws AgreedError if neighbours are not mutual, or nodes are not given alike
+/// @throws AgreedError if neighbours are not mutual, or nodes are given on some ranks only
 /// @param neighbours  mutual, ascending  @param node  number of this rank's node; found by shared memory if empty
 NodePlan make_node_plan(mpi::Context& context, std::span<const Rank> neighbours, std::optional<int> node);
 
-/// Whether passing on is cheaper by `Routing::automatic`. The same on all ranks. Collective.
+/// Tell whether routing by node is cheaper, by the rule of `Routing::automatic`. The same on all ranks. Collective.
 bool is_cheaper_by_node(mpi::Context& context, const NodePlan& plan);
 
 }  // namespace barrio::exchange::detail

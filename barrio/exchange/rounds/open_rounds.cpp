@@ -16,7 +16,7 @@ int make_key() {
   return key;
 }
 
-/// The value that a communicator has under a key; made when first asked for.
+/// Return the value that a communicator has under a key; made at the first call.
 template <class T>
 T& attribute(MPI_Comm comm, int key) {
   void* found = nullptr;
@@ -31,7 +31,7 @@ T& attribute(MPI_Comm comm, int key) {
 
 }  // namespace
 
-// Keys are names without state: the state belongs to the communicators.
+// Static keys are harmless: the state belongs to the communicators.
 
 std::vector<PacketCore*>& open_rounds(MPI_Comm comm) {
   static const int key = make_key<std::vector<PacketCore*>>();

@@ -11,7 +11,7 @@ namespace barrio::exchange::detail {
 namespace {
 
 constexpr std::size_t first_words = 64;  // of a parcel's buffer
-// Buffers kept from round to round: at most so many, each of at most so many words.
+// Limits on the buffers kept from round to round: their number, and the words of each.
 constexpr std::size_t max_spares = 8;
 constexpr std::size_t max_spare_words = 8192;
 
@@ -69,7 +69,7 @@ void OutgoingParcels::end_round(int tag, std::span<const Rank> lost) {
     if (std::ranges::binary_search(lost, parcel.to)) {
       lost_.push_back({parcel.to, tag});
       new Buffer(std::move(parcel.buffer));
-    } else {  // its receiver has taken in the lost ones before it
+    } else {  // its receiver has taken in the earlier lost ones
       std::erase_if(lost_, [&](const Lost& one) { return one.to == parcel.to && one.tag == tag; });
       if (spares_.size() < max_spares && parcel.buffer.size() <= max_spare_words)
         spares_.push_back(std::move(parcel.buffer));

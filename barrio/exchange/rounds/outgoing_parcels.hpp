@@ -13,9 +13,9 @@
 
 namespace barrio::exchange::detail {
 
-/// What this rank writes to ranks that are no neighbours, and to itself: one parcel to each, which leaves when the
+/// Messages of this rank to itself and to ranks that are not neighbours: one parcel to each, which leaves when the
 /// round is closed. A parcel that nobody could announce is lost: the receiver's MPI keeps it. Later parcels of the same
-/// tag say how many of those come before them.
+/// tag tell how many lost ones precede them.
 class OutgoingParcels {
  public:
   struct Parcel {
@@ -24,22 +24,23 @@ class OutgoingParcels {
     std::size_t used_bytes;
   };
 
-  /// Room for one more message. Valid until the next call.
+  /// Reserve room for one more message. Valid until the next call.
   std::byte* allocate(Rank to, std::size_t n_bytes);
-  /// Write headers, with the number of the round, and take out what goes to this rank itself.
+  /// Write headers, with the number of the round, and take out the parcel to this rank itself.
   std::optional<Buffer> seal(const MessageKind& kind, std::uint64_t epoch, Rank self);
-  /// Forget what was written. @pre not sealed
+  /// Discard all parcels. @pre not sealed
   void discard() noexcept { parcels_.clear(); }
-  /// What neighbours are told of the parcels. @pre sealed
+  /// List the parcels for the neighbours. @pre sealed
   [[nodiscard]] std::vector<Introduction> introductions(int tag) const;
-  /// End the round of a tag. @param lost  ranks that were not told, ascending; buffers of parcels to them stay for MPI
+  /// End the round of a tag. @param lost  ranks that were not told, ascending; buffers of parcels to them are left to
+  /// MPI
   void end_round(int tag, std::span<const Rank> lost);
 
-  /// Ascending by receiver.
+  /// Return the parcels, ascending by receiver.
   [[nodiscard]] std::span<const Parcel> all() const noexcept { return parcels_; }
   [[nodiscard]] std::size_t size() const noexcept { return parcels_.size(); }
   [[nodiscard]] bool empty() const noexcept { return parcels_.empty(); }
-  /// Leave all buffers to MPI, for good.
+  /// Leak all buffers: MPI may still read them.
   void leak();
   [[nodiscard]] std::size_t memory_bytes() const noexcept;
 

@@ -22,12 +22,12 @@
 namespace barrio::exchange::detail {
 namespace {
 
-// A rank is at most one round ahead of those it exchanges packets with, so two tags would keep rounds apart. With more,
-// a packet from a rank that is no neighbour is not taken for one of a later round, in which it may be a neighbour.
+// A rank is at most one round ahead of those it exchanges packets with, so two tags would keep rounds apart. More tags
+// keep a packet from a non-neighbour from counting for a later round, in which its sender may be a neighbour.
 constexpr int n_epoch_tags = 16;
 constexpr int n_tags = 2 * n_epoch_tags;  // as many again for parcels of strangers
 constexpr std::uint32_t polls_per_look_at_the_clock = 64;
-// When to look for ranks that wrongly take this one for a neighbour: after a change of neighbours, and now and then.
+// Rounds in which to look for ranks that wrongly list this one: after a change of neighbours, and now and then.
 constexpr std::uint64_t n_rounds_with_check = 4;
 constexpr std::uint64_t n_rounds_without_check = 64;
 
@@ -53,7 +53,7 @@ Termination PacketCore::prepare(Termination wanted) {
   if (!agreement_.is_prepared()) agreement_.prepare(context_.comm());
   if (wanted != Termination::automatic) return wanted;
   if (!automatic_) {
-    // With n ranks, two that are no neighbours have a common one if their degrees add up to n - 1 or more.
+    // With n ranks, two that are not neighbours have a common one if their degrees add up to n - 1 or more.
     const auto min_degree = mpi::min(context_, std::ssize(neighbours_));
     automatic_ = 2 * min_degree >= context_.size() - 1 ? Termination::consensus : Termination::automatic;
   }
@@ -97,8 +97,8 @@ PacketCore::~PacketCore() {
     std::erase(open_rounds_, this);
     n_open_rounds_ -= 1;
   }
-  // MPI may still read the sends of the last round. A core that dies in the middle of a round or of an exception leaks
-  // its buffers: neighbours may never take the messages in.
+  // MPI may still read the sends of the last round. A core destroyed during a round or an exception leaks its buffers:
+  // neighbours may never take the messages in.
   if (active_ || std::uncaught_exceptions() > 0) {
     for (Sender& sender : senders_) new Buffer(std::move(sender.pass));
     for (Buffer& buffer : rings_) new Buffer(std::move(buffer));
@@ -137,11 +137,11 @@ void PacketCore::complete_sends() {
 }
 
 void PacketCore::set_neighbours(std::vector<Rank> neighbours) {
-  if (active_) misuse("has begun, and neighbours change between rounds", "read it to its end first");
+  if (active_) misuse("is open, and neighbours change between rounds", "read it to its end first");
   if (neighbours == neighbours_) return;
   complete_sends();
-  // Rings and sizes go with their neighbours. One that leaves and comes back between two rounds keeps its sizes: it may
-  // not have seen that it was gone.
+  // Rings and sizes go with their neighbours. One that leaves and returns between two rounds keeps its sizes: it may
+  // not have noticed that it was gone.
   std::vector<Sender> senders(neighbours.size());
   std::vector<Receiver> receivers(neighbours.size());
   std::vector<Buffer> rings(neighbours.size() * ring_depth_);
@@ -173,7 +173,7 @@ void PacketCore::set_neighbours(std::vector<Rank> neighbours) {
 }
 
 std::vector<Rank> PacketCore::drop_idle(std::uint64_t n_rounds) {
-  if (n_rounds == 0) misuse("is not idle that has just ended", "give a number of rounds of 1 or more");
+  if (n_rounds == 0) misuse("that has just ended cannot be idle", "give drop_idle_neighbours() at least 1 round");
   std::vector<Rank> kept;
   std::vector<Rank> dropped;
   for (std::size_t channel = 0; channel < neighbours_.size(); ++channel)
@@ -185,12 +185,12 @@ std::vector<Rank> PacketCore::drop_idle(std::uint64_t n_rounds) {
 MessageKind PacketCore::begin(const MessageKind& kind, const RoundOptions& options) {
   context_.check_thread("begins a round");
   if (active_)
-    misuse("was begun before the one before it was read to its end", "one round at a time on a Neighborhood");
+    misuse("was begun before the previous one was read to its end", "run one round at a time on a Neighborhood");
   const Termination wanted = options.termination.value_or(options_.termination);
   const bool is_first_of_all =
       !agreement_.is_prepared() && wanted != Termination::neighbourhood && wanted != Termination::introductions;
   if (is_first_of_all && !open_rounds_.empty())
-    misuse("is the first one that all ranks take part in, and was begun while another one is open",
+    misuse("is the first in which all ranks take part, but was begun while another one is open",
            "begin it before, or make the Neighborhood with that termination");
   termination_ = prepare(wanted);
   is_size_chosen_ = options.packet_bytes != 0;
@@ -226,14 +226,14 @@ void PacketCore::warn_of_non_neighbours(int tag) {
   if (std::ranges::find(warned_of_, status.MPI_SOURCE) != warned_of_.end()) return;
   warned_of_.push_back(status.MPI_SOURCE);
   context_.log().warning(fmt::format(
-      "rank {} takes rank {} for a neighbour, which does not list it: it will wait for ever. Make the lists "
-      "mutual; Neighborhood::validate() names such pairs",
+      "rank {0} lists rank {1}, which does not list it: rank {0} will wait for ever. Make the lists mutual; "
+      "Neighborhood::validate() names such pairs",
       status.MPI_SOURCE, context_.rank()));
 }
 
 bool PacketCore::advance_agreement() {
   if (agreement_.is_reached()) return false;
-  // Before that a neighbour may still announce the parcel.
+  // Before the round is over a neighbour may still announce the parcel.
   if (escalates() && !state_.is_over()) return false;
   if (std::optional<Arrived> parcel = take_unannounced(MPI_ANY_SOURCE)) {
     if (header_of(parcel->buffer).count_or_next_bytes != epoch_) return true;  // lost in an earlier round
@@ -243,7 +243,7 @@ bool PacketCore::advance_agreement() {
     arrived_.push_back(std::move(*parcel));
     return true;
   }
-  if (!closed_) return false;  // before that it is not known what was sent
+  if (!closed_) return false;  // until then the number of parcels sent is unknown
   const std::uint64_t n_calls = agreement_.n_calls();
   const std::size_t n_sent = escalates() ? state_.unreachable().size() : outgoing_.size();
   const bool is_news = agreement_.advance(parcel_sends_, n_sent, writers_.size(), may_block() && state_.is_over());
@@ -289,7 +289,7 @@ bool PacketCore::take_completed(int n, std::size_t first) {
 }
 
 bool PacketCore::look() {
-  // Each MPI call makes progress, and may take messages in that only the next call reports, as in Open MPI. So look
+  // Each MPI call makes progress, but may take in messages that only the next call reports, as in Open MPI. So look
   // twice; the agreement's calls are one of the two.
   const bool agrees = !agreement_.is_reached() && (!escalates() || state_.is_over());
   if (advance_agreement()) return true;
@@ -321,7 +321,9 @@ void PacketCore::progress(bool watches_sends, mpi::Pause& pause) {
     const double seconds = MPI_Wtime() - last_heard_;
     if (seconds > next_warning_) warn_of_stall(seconds);
     if (options_.stall_limit_seconds > 0 && seconds > options_.stall_limit_seconds)
-      abort_job(ErrorCode::failed, describe_stall(seconds) + "; the limit of this neighbourhood ends the job");
+      abort_job(ErrorCode::failed,
+                describe_stall(seconds) +
+                    "; the limit of this neighbourhood ends the job (NeighborhoodOptions::stall_limit_seconds)");
   }
 }
 
@@ -341,13 +343,13 @@ std::string PacketCore::likely_cause() {
     if (found == 0) continue;
     const bool is_of_another = status.MPI_TAG < tags_.first || status.MPI_TAG >= tags_.first + n_tags;
     causes = fmt::format(
-        "; rank {} has sent something of {}: {}", neighbours_[channel],
+        "; rank {} has sent a message of {}: {}", neighbours_[channel],
         is_of_another ? "another Neighborhood or plan" : "another round",
         is_of_another ? "perhaps they were not made in the same order on all ranks" : "perhaps it left one out");
   }
   if (n_elsewhere > 0)
     causes +=
-        "; a round of another Context is open on this rank, and others may wait in that one, which waits for no "
+        "; a round of another Context is open on this rank, and others may wait in that one, which takes in no "
         "messages of this one";
   return causes;
 }
@@ -365,9 +367,9 @@ std::string PacketCore::describe_stall(double seconds) {
                                receivers_[channel].n_packets);
   }
   if (n > most) edges += fmt::format(" and {} more", n - most);
-  if (n == 0) edges = " room in its send buffers, or parcels of ranks it has heard of";
+  if (n == 0) edges = " room in its send buffers, or for announced parcels";
   return fmt::format("rank {} waits for{}: round {} of its neighbourhood, last heard {:.1f} s ago{}{}", context_.rank(),
-                     edges, epoch_, seconds, closed_ ? "" : "; it has not closed the round itself", likely_cause());
+                     edges, epoch_, seconds, closed_ ? "" : "; this rank has not closed the round yet", likely_cause());
 }
 
 void PacketCore::release_read() {
@@ -421,7 +423,7 @@ void PacketCore::cancel() {
   try {
     while (next_packet()) continue;
   } catch (const Error&) {
-    if (active_) throw;  // else it tells of lost parcels, and the round is over
+    if (active_) throw;  // else it reports lost parcels, and the round is over
   }
 }
 
@@ -482,10 +484,11 @@ void PacketCore::end_meeting() {
     set_neighbours(std::move(all));
   }
   if (!lost.empty())
-    throw Error(ErrorCode::usage, {.subject = fmt::format("rank {}", lost.front()),
-                                   .cause = fmt::format("is no neighbour of a neighbour of rank {}", context_.rank()),
-                                   .remedy = "introductions reach two hops; name farther ranks as neighbours, or let "
-                                             "the round end by automatic, consensus or allreduce"});
+    throw Error(ErrorCode::usage,
+                {.subject = fmt::format("rank {}", lost.front()),
+                 .cause = fmt::format("is not a neighbour of a neighbour of rank {}", context_.rank()),
+                 .remedy = "introductions reach two hops; name farther ranks as neighbours, or let "
+                           "the round end by automatic, consensus or allreduce"});
 }
 
 std::uint64_t PacketCore::memory_bytes() const noexcept {

@@ -32,14 +32,14 @@ struct PacketCoreOptions {
   double stall_limit_seconds;  // 0: none
 };
 
-/// Run the packet protocol of a Neighborhood: send rings, posted receives, end of a round by `RoundState`.
+/// Packet protocol of a Neighborhood: send rings, posted receives, end of a round by `RoundState`.
 class PacketCore final : public RoundCore {
  public:
   PacketCore(mpi::Context& context, std::vector<Rank> neighbours, const PacketCoreOptions& options);
   ~PacketCore() override;
 
   MessageKind begin(const MessageKind& kind, const RoundOptions& options) override;
-  /// As `PacketRound::allocate`.
+  /// Reserve room for a message, as `PacketRound::allocate`.
   std::byte* allocate(std::size_t channel, std::size_t n_bytes) {
     SendCursor& cursor = cursors_[channel];
     if (static_cast<std::size_t>(cursor.end - cursor.at) < n_bytes) return make_room(channel, n_bytes);
@@ -51,7 +51,7 @@ class PacketCore final : public RoundCore {
   std::optional<PacketRound::Packet> next_packet() override;
   std::optional<PacketRound::Packet> poll() override;
   void cancel() override;
-  /// Forget what was written and has not left; neighbours hear that the round is cancelled. @pre open, not closed
+  /// Discard messages that have not left; neighbours learn that the round is cancelled. @pre open, not closed
   void discard_unsent();
   std::vector<Rank> drop_idle(std::uint64_t n_rounds) override;
   void set_neighbours(std::vector<Rank> neighbours) override;
@@ -68,7 +68,7 @@ class PacketCore final : public RoundCore {
   [[nodiscard]] Likeness likeness() const noexcept override;
 
  private:
-  /// What has gone one way between two neighbours.
+  /// Traffic in one direction between two neighbours.
   struct Way {
     std::uint64_t n_packets = 0;         // in this round
     std::uint64_t n_bytes = 0;           // in this round
@@ -76,10 +76,10 @@ class PacketCore final : public RoundCore {
     void begin_round() noexcept { n_packets = n_bytes = 0; }
     void end_round(const PacketSize& size) noexcept;
   };
-  // One cache line each holds what a short round touches of a neighbour.
+  // One cache line each holds the data of a neighbour that a short round touches.
   struct alignas(64) Sender : Way {
     std::byte* end = nullptr;            // of the buffer that is being written
-    std::uint32_t current = 0;           // place in the ring that is being written
+    std::uint32_t current = 0;           // its place in the ring
     bool has_large_buffers = false;      // in the ring
     bool has_sent_large = false;         // in this round
     std::size_t n_unexpected_bytes = 0;  // sent since the last synchronous packet, at most
@@ -90,7 +90,7 @@ class PacketCore final : public RoundCore {
     Buffer posted;
     Buffer spare;
     std::uint32_t n_more_spares = 0;
-    std::uint32_t n_idle_rounds = 0;  // since something went either way
+    std::uint32_t n_idle_rounds = 0;  // since the last message either way
   };
   // A second wave without lines fits with room to spare; a longer one is announced.
   static constexpr std::size_t pass_bytes = 256;
@@ -108,9 +108,9 @@ class PacketCore final : public RoundCore {
 
   void allocate_tables();
   /// Prepare for rounds with this termination. Collective the first time, where all ranks take part in such rounds.
-  /// @return the one to use; `automatic` stands for introductions with a reduction behind them
+  /// @return the one to use; `automatic` means introductions followed by a reduction
   Termination prepare(Termination wanted);
-  /// Whether parcels that introductions do not reach are counted by reductions.
+  /// Tell whether reductions count the parcels that introductions do not reach.
   [[nodiscard]] bool escalates() const noexcept { return termination_ == Termination::automatic; }
   [[nodiscard]] MPI_Request& receive_request(std::size_t channel) { return requests_[n_send_requests_ + channel]; }
   [[nodiscard]] std::size_t send_place(std::size_t channel, std::size_t place) const noexcept {
@@ -119,7 +119,7 @@ class PacketCore final : public RoundCore {
   [[nodiscard]] MPI_Request& send_request(std::size_t channel, std::size_t place) {
     return requests_[send_place(channel, place)];
   }
-  /// Ring_depth buffers a channel, made when first needed.
+  /// Return a send buffer: ring_depth of them per channel, each made when first needed.
   [[nodiscard]] Buffer& ring_buffer(std::size_t channel, std::size_t place) {
     return rings_[neighbours_.size() * place + channel];
   }
@@ -127,7 +127,7 @@ class PacketCore final : public RoundCore {
   [[nodiscard]] std::size_t used_bytes(std::size_t channel) noexcept;
   [[nodiscard]] Buffer take_spare(std::size_t channel, std::size_t n_words);
   void post_receive(std::size_t channel, std::size_t n_bytes);
-  /// Send a buffer. It is counted in words, so that one message may have 16 GiB.
+  /// Send a buffer. It is counted in words, so one message may have 16 GiB.
   void send(const Buffer& buffer, std::size_t n_bytes, Rank to, int tag, MPI_Request& request,
             bool is_synchronous = false);
   void flush(std::size_t channel, std::uint64_t next_bytes);
@@ -138,11 +138,11 @@ class PacketCore final : public RoundCore {
   void wait_for_buffer(std::size_t channel, std::size_t n_bytes);
   /// Hand out the next bytes of the buffer that is being written.
   [[nodiscard]] std::byte* take_place(std::size_t channel, std::size_t n_bytes);
-  /// Most bytes of the first packet of this round on a way.
+  /// Return the maximum bytes of the first packet of this round on a way.
   [[nodiscard]] std::size_t first_packet_bytes(const Way& way) const noexcept {
     return is_size_chosen_ ? packet_bytes_ : way.first_packet_bytes;
   }
-  /// Most bytes of the next packet to a neighbour.
+  /// Return the maximum bytes of the next packet to a neighbour.
   [[nodiscard]] std::size_t next_packet_bytes(const Sender& sender) const noexcept {
     return sender.n_packets == 0 ? first_packet_bytes(sender) : packet_bytes_;
   }
@@ -154,21 +154,21 @@ class PacketCore final : public RoundCore {
   void end_round();
   /// Free the buffers of large messages, if the last round had none.
   void release_large_buffers(std::size_t channel);
-  /// Bytes above which a buffer is kept only as long as each round needs one like it.
+  /// Return the size above which a buffer is kept only as long as each round needs a similar one.
   [[nodiscard]] std::size_t max_kept_bytes() const noexcept {
     return std::max(packet_bytes_, options_.first_packet.most) + 64;
   }
-  /// Take in what has arrived in this round or, if nothing has, in the other open ones; pause if nothing has at all.
-  /// @param watches_sends  if it sleeps in MPI, wake also when a send is done
+  /// Take in messages of this round or, if none has arrived, of the other open ones; pause if there are none at all.
+  /// @param watches_sends  if it sleeps in MPI, also wake when a send is done
   void progress(bool watches_sends, mpi::Pause& pause);
-  /// One look at all that may have arrived. @return false if nothing has
+  /// Look once for all kinds of messages. @return false if none has arrived
   bool look();
-  /// Take in packets and announced parcels. @param n_looks  most calls of MPI, until one finds something
+  /// Take in packets and announced parcels. @param n_looks  maximum number of MPI calls, until one finds something
   bool take_some(int n_looks);
-  /// The same, and sleep until one has come. @return false if none is awaited
+  /// Sleep until a packet or an announced parcel arrives, and take it in. @return false if none is awaited
   bool wait_for_some(bool watches_sends);
   bool take_completed(int n, std::size_t first);
-  /// Take in what has arrived in the other open rounds. @return false if nothing has
+  /// Take in messages of the other open rounds. @return false if none has arrived
   bool take_some_elsewhere();
   void take_packet(std::size_t channel);
   void take_pass(std::size_t channel);
@@ -178,24 +178,24 @@ class PacketCore final : public RoundCore {
   bool advance_agreement();
   /// Take in one unannounced parcel, if there is one. @param from  a rank, or MPI_ANY_SOURCE
   std::optional<Arrived> take_unannounced(Rank from);
-  /// Take in parcels of a rank that were lost in earlier rounds.
+  /// Discard parcels of a rank that were lost in earlier rounds.
   void discard(Rank from, std::size_t n_parcels);
   /// Complete parcels, and make the ranks that were met neighbours. @throws Error{usage} if a parcel was lost
   void end_meeting();
   [[nodiscard]] bool is_complete() const noexcept;
-  /// Whether ranks sleep in MPI, and no other round is open in which others may wait for this rank.
+  /// Tell whether ranks sleep in MPI, and no other round is open in which others may wait for this rank.
   [[nodiscard]] bool may_block() const noexcept;
-  /// The next packet that has come. @pre there is one
+  /// Hand out the next received packet. @pre there is one
   [[nodiscard]] std::optional<PacketRound::Packet> hand_out();
   void release_read();
   void warn_of_stall(double seconds);
-  /// "; rank 3 has sent something of another round ..."
+  /// Describe likely causes: "; rank 3 has sent a message of another round ..."
   [[nodiscard]] std::string likely_cause();
-  /// What this rank waits for, and since when; and what may be the cause.
+  /// Describe the messages that this rank waits for, since when, and likely causes.
   [[nodiscard]] std::string describe_stall(double seconds);
-  /// Give the buffer that was read back to its channel.
+  /// Return the buffer that was read to its channel.
   void recycle(Arrived& read);
-  /// Warn of a rank that wrongly takes this one for a neighbour: one that has sent it a packet of this tag.
+  /// Warn of a rank that wrongly lists this one: one that has sent it a packet of this tag.
   void warn_of_non_neighbours(int tag);
   void count_received(std::size_t n_bytes) noexcept;
 
@@ -205,7 +205,7 @@ class PacketCore final : public RoundCore {
   std::size_t packet_bytes_;              // in this round
   bool is_size_chosen_ = false;           // for this round
   Termination termination_;               // of this round
-  std::optional<Termination> automatic_;  // what it stands for, once found out
+  std::optional<Termination> automatic_;  // its meaning, once known
   std::uint32_t ring_depth_;
   mpi::TagBlock tags_;
   std::vector<PacketCore*>& open_rounds_;
@@ -217,26 +217,26 @@ class PacketCore final : public RoundCore {
   MessageKind kind_{};
   RoundState state_;
   std::vector<SendCursor> cursors_;
-  std::vector<SendCursor> retired_cursors_;  // of the neighbours before: for channels that outlive their round
+  std::vector<SendCursor> retired_cursors_;  // of the previous neighbours: for channels that outlive their round
   std::vector<Sender> senders_;
   std::vector<Receiver> receivers_;
   std::vector<Buffer> rings_;
   std::vector<std::vector<Buffer>> more_spares_;  // of long rounds
-  // Ring_depth sends and one of the second wave a channel; then one receive a channel; then parcels of strangers.
+  // Per channel ring_depth sends and one of the second wave; then per channel one receive; then parcels of strangers.
   std::vector<MPI_Request> requests_;
   std::size_t n_send_requests_ = 0;
   std::size_t n_fixed_requests_ = 0;
   std::vector<MPI_Request> parcel_sends_;
-  bool may_be_more_ = false;  // since the last look: something was asked for, or time has passed
+  bool may_be_more_ = false;  // since the last look messages were posted, or time has passed
   std::vector<int> completed_;
   std::vector<std::size_t> early_passes_;  // channels whose second wave came before the round was closed
   OutgoingParcels outgoing_;
-  std::vector<Arrived> incoming_;  // parcels that were announced; their requests are the last ones
-  std::vector<Arrived> arrived_;   // in order of arrival; not yet read from n_read_ on
+  std::vector<Arrived> incoming_;  // announced parcels; their requests are the last ones
+  std::vector<Arrived> arrived_;   // in order of arrival; unread from n_read_ on
   std::size_t n_read_ = 0;
   std::optional<Arrived> in_reading_;
-  std::vector<FormerNeighbour> former_;  // left since the last round; they may come back before the next one
-  std::uint64_t n_rounds_of_list_ = 0;   // since the neighbours have changed
+  std::vector<FormerNeighbour> former_;  // left since the last round; may return before the next one
+  std::uint64_t n_rounds_of_list_ = 0;   // since the neighbours changed
   std::vector<Rank> warned_of_;
   RoundStatistics statistics_;
   Agreement agreement_;

@@ -44,14 +44,14 @@ void PacketCore::post_receive(std::size_t channel, std::size_t n_bytes) {
 }
 
 void PacketCore::take_packet(std::size_t channel) {
-  if (state_.has_last(channel) && !closed_) {  // a second wave, here before this rank's last packets have left to all
+  if (state_.has_last(channel) && !closed_) {  // a second wave that came before this rank sent its last packets
     early_passes_.push_back(channel);
     return;
   }
   Receiver& receiver = receivers_[channel];
   const PacketHeader header = header_of(receiver.posted);
   if (header.kind.termination != kind_.termination) [[unlikely]]  // the two wait for different messages
-    refuse_kind(fmt::format("what rank {} sent", neighbours_[channel]), header.kind, kind_);
+    refuse_kind(fmt::format("message from rank {}", neighbours_[channel]), header.kind, kind_);
   last_heard_ = MPI_Wtime();
   count_received(detail::packet_bytes(header));
   if (state_.has_last(channel)) {

@@ -16,8 +16,8 @@
 namespace barrio::exchange::detail {
 namespace {
 
-// Small packets may arrive unexpected, and MPI keeps them at the receiver. After so many bytes of them one is sent
-// synchronously: it completes only when it, and with it those before, are taken in.
+// Small packets may arrive unexpected, and MPI keeps them at the receiver. After this many bytes one is sent
+// synchronously: it completes only when it, and all packets before it, are taken in.
 constexpr std::size_t credit_bytes = std::size_t{64} * 1024;
 constexpr std::size_t packet_overhead_bytes = 64;
 
@@ -42,7 +42,7 @@ std::byte* PacketCore::make_room(std::size_t channel, std::size_t n_bytes) {
   if (static_cast<std::size_t>(sender.end - cursor.at) < n_bytes) {
     const std::size_t wanted = 8 * words_of(header_bytes + n_bytes);
     const bool is_large = wanted > packet_bytes_;
-    // The packet before a large one tells its size, so that the receiver posts enough.
+    // The packet before a large one tells its size, so the receiver posts a large enough buffer.
     flush(channel, is_large ? wanted : 0);
     wait_for_buffer(channel, is_large ? wanted : packet_bytes_);
   }
@@ -86,14 +86,14 @@ void PacketCore::wait_for_send(std::size_t place) {
       mpi::check(MPI_Test(&requests_[place], &done, MPI_STATUS_IGNORE), "MPI_Test");
       if (done != 0) break;
     }
-    // The neighbour may itself wait for this rank to take packets in, so receiving goes on while waiting.
+    // The neighbour may itself wait for this rank to take packets in, so receive while waiting.
     progress(true, pause);
   }
 }
 
 void PacketCore::wait_for_buffer(std::size_t channel, std::size_t n_bytes) {
   Sender& sender = senders_[channel];
-  // Short rounds reuse one buffer, which the cache still has.
+  // Short rounds reuse one buffer, which is still in the cache.
   if (sender.n_packets == 0 && sender.current != 0 && is_free(channel, 0)) sender.current = 0;
   if (!is_free(channel, sender.current)) {
     statistics_.waits_for_room += 1;
@@ -174,8 +174,8 @@ void PacketCore::flush_last(std::size_t channel, std::span<const Introduction> s
 
 void PacketCore::close() {
   context_.check_thread("closes a round");
-  if (!active_ || closed_) misuse("is closed twice", "a round is closed once");
-  // Check all before the first is sent: a refusal leaves the round open as it was.
+  if (!active_ || closed_) misuse("is closed twice", "close a round only once");
+  // Check all before the first is sent: a refusal leaves the round open and unchanged.
   for (std::size_t channel = 0; has_guards && channel < neighbours_.size(); ++channel)
     if (cursors_[channel].at != nullptr) check_guard(cursors_[channel].at, neighbours_[channel]);
   if (std::optional<Buffer> mine = outgoing_.seal(kind_, epoch_, context_.rank()))
@@ -186,7 +186,7 @@ void PacketCore::close() {
   for (const OutgoingParcels::Parcel& parcel : outgoing_.all()) {
     parcel_sends_.push_back(MPI_REQUEST_NULL);
     statistics_.parcels_sent += 1;
-    // A synchronous one completes when the receiver takes it in: that is what the barrier of a consensus counts on.
+    // A synchronous send completes when the receiver takes it in: the barrier of a consensus relies on it.
     const bool is_synchronous = termination_ == Termination::consensus;
     send(parcel.buffer, parcel.used_bytes, parcel.to, parcel_tag(), parcel_sends_.back(), is_synchronous);
   }
@@ -199,7 +199,8 @@ void PacketCore::close() {
 void PacketCore::send_passes() {
   for (std::size_t channel = 0; channel < neighbours_.size(); ++channel) {
     Sender& sender = senders_[channel];
-    // The pass of the round before was taken in, or the neighbour could not have ended that round; MPI may not know.
+    // The previous round's pass was taken in, or the neighbour could not have ended that round; MPI may not know it
+    // yet.
     mpi::wait(pass_request(channel), context_.wait_policy());
     const std::vector<Introduction> lines = state_.pass_to(channel);
     const std::size_t n_bytes = header_bytes + lines.size() * sizeof(Introduction);

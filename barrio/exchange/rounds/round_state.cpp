@@ -106,7 +106,7 @@ std::vector<std::uint64_t> RoundState::encoded() const {
   std::vector<std::uint64_t> words{
       introduces_ ? 1U : 0U, is_closed_ ? 1U : 0U, has_passed_ ? 1U : 0U, n_last_, n_passes_, n_parcels_};
   words.insert(words.end(), has_last_.begin(), has_last_.end());
-  // The order in which lines were heard decides only their order in the second wave.
+  // The order in which lines were heard affects only their order in the second wave.
   std::vector<std::array<std::uint64_t, 3>> heard;
   for (const Heard& one : heard_)
     heard.push_back({one.channel, static_cast<std::uint64_t>(one.line.rank), one.line.n_bytes});

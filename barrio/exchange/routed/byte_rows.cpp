@@ -15,7 +15,7 @@ struct Value {
   std::byte bytes[n];
 };
 
-/// Write one column into the messages, with a value length that the compiler knows where there is one.
+/// Write one column into the messages, for common value lengths with a length that the compiler knows.
 void scatter(const detail::Destinations& destinations, std::span<const Rank> to, const ByteColumn& column,
              std::vector<std::array<std::byte*, 1>>& at) {
   const auto known = [&]<std::size_t n>() {

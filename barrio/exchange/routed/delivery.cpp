@@ -24,7 +24,7 @@ std::uint64_t head_of(Rank to, Rank from) {
   return static_cast<std::uint64_t>(to) << 32U | static_cast<std::uint64_t>(from);
 }
 
-/// Append the head of an entry and room for it. @return where the room begins, in words
+/// Append the head of an entry and room for it. @return the start of the room, in words
 std::size_t add_entry(std::vector<std::uint64_t>& words, Rank to, Rank from, std::uint64_t kind, std::size_t n_bytes) {
   const std::size_t at = words.size();
   words.resize(at + n_head_words + words_of(n_bytes));
@@ -33,7 +33,7 @@ std::size_t add_entry(std::vector<std::uint64_t>& words, Rank to, Rank from, std
   return at + n_head_words;
 }
 
-/// Entries as they travel by the router; those for this rank itself stand apart.
+/// Entries for the router; those for this rank itself are kept apart.
 struct Packed {
   std::vector<std::uint64_t> others;
   std::vector<std::uint64_t> own;
@@ -54,7 +54,7 @@ Packed pack_entries(Rank me, std::uint64_t kind, const std::vector<BytesTo>& out
   return packed;
 }
 
-/// Send each entry to its receiver, in a round that ends by a consensus, and append what comes.
+/// Send each entry to its receiver, in a round that ends by a consensus, and append the received entries.
 void deliver_directly(mpi::Context& context, const std::vector<std::uint64_t>& entries,
                       std::vector<std::uint64_t>& words) {
   Neighborhood hood(context, {}, {.termination = Termination::consensus, .keeps_discovered = false});
@@ -73,19 +73,20 @@ void deliver_directly(mpi::Context& context, const std::vector<std::uint64_t>& e
 }
 
 [[noreturn]] void refuse_items(Rank from, const ItemKind& kind, Rank me) {
-  throw Error(ErrorCode::usage, {.subject = fmt::format("what rank {} sent", from),
-                                 .cause = fmt::format("are no items of {}, which rank {} delivers", kind.name, me),
-                                 .remedy = "call with the same type in the same order on all ranks"});
+  throw Error(ErrorCode::usage,
+              {.subject = fmt::format("message from rank {}", from),
+               .cause = fmt::format("does not hold items of {}, which rank {} delivers", kind.name, me),
+               .remedy = "call with the same type in the same order on all ranks"});
 }
 
 Error other_items(Rank me, const ItemKind& kind) {
   return {ErrorCode::usage,
           {.subject = fmt::format("rank {}", me),
-           .cause = fmt::format("delivers items of {}, and other ranks others", kind.name),
+           .cause = fmt::format("delivers items of {}, other ranks items of another type", kind.name),
            .remedy = "call with the same type on all ranks"}};
 }
 
-/// What each rank tells each other one before a counted delivery.
+/// Announcement of each rank to each other one before a counted delivery.
 struct Announced {
   std::uint64_t n_bytes_and_one;  // 0: no entry
   std::uint64_t kind;
@@ -99,12 +100,12 @@ Status find_fault(std::span<const Rank> to, int n_ranks) {
   if (const auto [low, high] = std::ranges::minmax(to); low >= 0 && high < n_ranks) return {};
   const auto wrong = std::ranges::find_if(to, [n_ranks](Rank rank) { return rank < 0 || rank >= n_ranks; });
   return Error(ErrorCode::usage, {.subject = fmt::format("row {} of a tuple list", wrong - to.begin()),
-                                  .cause = fmt::format("is for rank {}, and ranks are 0 to {}", *wrong, n_ranks - 1)});
+                                  .cause = fmt::format("is for rank {}, but ranks are 0 to {}", *wrong, n_ranks - 1)});
 }
 
 Route agree_on_route(mpi::Context& context, Status fault, const ItemKind& kind, const std::vector<BytesTo>& outgoing,
                      Route wanted) {
-  // Faults, messages, bytes; the largest kind and the complement of the smallest.
+  // Number of faults, messages and bytes; the largest kind and the complement of the smallest.
   std::array<std::uint64_t, 5> most{fault ? 1U : 0U, 0, 0, kind.hash, ~kind.hash};
   for (const BytesTo& one : outgoing) {
     if (one.to == context.rank()) continue;
@@ -115,9 +116,9 @@ Route agree_on_route(mpi::Context& context, Status fault, const ItemKind& kind, 
   if (most[0] == 0 && most[3] != ~most[4] && kind.hash != most[3]) fault = other_items(context.rank(), kind);
   if (most[0] != 0 || most[3] != ~most[4]) mpi::agree(context, fault);
   if (wanted != Route::automatic) return wanted;
-  // A message costs as much as moving `message_bytes`. In each stage the router sorts all that a rank has and sends
-  // half of it. The consensus of the direct route and its communicator cost about `n_consensus` messages per stage.
-  // All fitted on 4 and 8 ranks that share memory.
+  // A message costs as much as moving `message_bytes`. In each stage the router sorts all data of a rank and sends half
+  // of it. The consensus of the direct route and its communicator cost about `n_consensus` messages per stage. All
+  // fitted on 4 and 8 ranks that share memory.
   constexpr std::uint64_t message_bytes = 16384;
   constexpr std::uint64_t n_consensus = 8;
   const std::uint64_t n_stages = std::bit_width(static_cast<unsigned>(context.size() - 1));
@@ -156,7 +157,7 @@ std::vector<BytesFrom> announce(mpi::Context& context, Status fault, const ItemK
   if (!fault)
     for (const BytesTo& one : outgoing) out[one.to].n_bytes_and_one = one.n_bytes + 1;
   const std::vector<Announced> in = mpi::all_to_all(context, std::span<const Announced>(out));
-  // All ranks hear the same kinds, so all see the same fault.
+  // All ranks receive the same kinds, so all see the same fault.
   const auto [least, most] = std::ranges::minmax(in, {}, &Announced::kind);
   if (least.kind != most.kind) {
     if (!fault && most.kind != has_fault && kind.hash != most.kind) fault = other_items(context.rank(), kind);

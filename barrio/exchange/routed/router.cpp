@@ -28,7 +28,7 @@ std::vector<std::size_t> order_by_rank(std::span<const Rank> ranks) {
 namespace detail {
 namespace {
 
-// Tag of the router, below those given to objects; each stage has one partner, and message order keeps calls apart.
+// Tag of the router, below those of objects; each stage has one partner, and message order keeps calls apart.
 constexpr int router_tag = 2;
 
 std::vector<std::uint64_t> receive_words(mpi::Context& context, Rank from) {
@@ -42,7 +42,7 @@ std::vector<std::uint64_t> route_words(mpi::Context& context, std::vector<std::u
   Rank low = 0;
   int n = context.size();
   while (n > 1) {
-    // Ranks [low, low + n) split at `middle`; what is for the other half goes to the mirror image of this rank.
+    // Ranks [low, low + n) split at `middle`; entries for the other half go to the mirror image of this rank.
     const int n_low = (n + 1) / 2;
     const Rank middle = low + n_low;
     const bool is_low = rank < middle;

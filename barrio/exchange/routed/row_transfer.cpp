@@ -15,12 +15,13 @@ namespace barrio::exchange::detail {
 namespace {
 
 // Messages of at least this length are received straight into the columns, by a datatype that takes a microsecond or
-// two to make. Shorter ones are copied out of a buffer. Both ends decide alike, since MPI wants the same types there.
+// two to make. Shorter ones are copied from a buffer. Both ends must decide alike, since MPI wants the same types
+// there.
 constexpr std::size_t min_direct_bytes = 16384;
 constexpr std::size_t max_direct_bytes = std::size_t{1} << 30U;
 bool is_direct(std::size_t n_bytes) { return n_bytes >= min_direct_bytes && n_bytes <= max_direct_bytes; }
 
-/// Where the rows of one sender go.
+/// Place of the rows of one sender.
 class Target {
  public:
   Target(std::span<std::byte* const> columns, std::span<const std::size_t> value_bytes, std::size_t first_row,
@@ -34,7 +35,7 @@ class Target {
       from += n_bytes(k);
     }
   }
-  /// A datatype for all columns, from the first value of the first one on. The caller frees it.
+  /// Make a datatype for all columns, starting at the first value of the first one. The caller frees it.
   [[nodiscard]] MPI_Datatype type() const {
     std::vector<int> lengths;
     std::vector<MPI_Aint> places;
@@ -64,8 +65,8 @@ class Target {
   std::size_t n_rows_;
 };
 
-/// Make room for all that comes, and give the part of each sender to `place(i, target)`.
-/// @param columns  where they begin; targets live as long as it does
+/// Make room for all received rows, and pass the part of each sender to `place(i, target)`.
+/// @param columns  start of each column; targets live as long as it does
 template <class Place>
 std::vector<RowsFrom> place_rows(std::span<const BytesFrom> incoming, const TransferredRows& rows,
                                  std::vector<std::byte*>& columns, Place&& place) {
@@ -104,8 +105,8 @@ std::vector<RowsFrom> transfer_counted(mpi::Context& context, const std::vector<
   }
   rows.pack(places);
 
-  // Short messages come to a buffer of their own. All memory is allocated before MPI writes into any of it: a rank that
-  // lacks some throws, and frees what it has.
+  // Short messages are received into a buffer of their own. All memory is allocated before MPI writes into any of it: a
+  // rank that runs out of memory throws, and frees what it has.
   const auto is_staged = [&](const BytesFrom& one) { return one.from != me && !is_direct(one.n_bytes); };
   std::size_t n_staged = 0;
   for (const BytesFrom& one : incoming)
@@ -185,7 +186,7 @@ Destinations::Destinations(std::span<const Rank> to, int n_ranks, std::size_t ro
 /// Count rows by slot. A rank without a slot is a fault.
 void Destinations::count(std::span<const Rank> to, std::size_t row_bytes) {
   std::vector<std::size_t> n_rows(n_slots_ + 1, 0);
-  for (const Rank rank : to) {  // one pass: ranks too low or too high are counted behind the last
+  for (const Rank rank : to) {  // one pass: ranks out of range are counted after the last slot
     const std::size_t slot = rank - low_;
     n_rows[std::min(slot, n_slots_)] += 1;
   }

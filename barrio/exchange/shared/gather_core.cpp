@@ -17,8 +17,8 @@
 namespace barrio::exchange::detail {
 namespace {
 
-// One for contributions, one for results: two ranks may send each other both, and a fast one may begin anew while a
-// slow one ends. Within one tag, order keeps exchanges apart.
+// One for contributions, one for results: two ranks may send each other both, and a fast one may begin the next
+// exchange while a slow one ends. Within one tag, message order keeps exchanges apart.
 constexpr int n_gather_tags = 2;
 
 }  // namespace
@@ -29,7 +29,7 @@ GatherCore::GatherCore(mpi::Context& context, GatherPlan plan, GatherMethod meth
 GatherCore::~GatherCore() {
   if (is_travelling_ && !requests_.empty()) {
     if (std::uncaught_exceptions() > 0) {
-      new Buffer(std::move(in_));  // MPI may still write there
+      new Buffer(std::move(in_));  // leaked: MPI may still write there
       new Buffer(std::move(out_));
       return;
     }
@@ -76,7 +76,7 @@ void GatherCore::find_contributions(const GatherEdges& edges, const GatherFold& 
         other = contributions_[k];
       }
     }
-    // What goes to a sharer lies in out_ at the same place as what comes from it in in_.
+    // The slot to a sharer has the same place in out_ as the slot from it in in_.
     if (method_ == GatherMethod::pairwise) contributions_[own] = out_.data() + (other - in_.data());
   }
 }
@@ -100,7 +100,7 @@ void GatherCore::lay_out(std::size_t slot_bytes) {
   in_.resize(buffer_bytes(in));
   out_.resize(buffer_bytes(is_pairwise ? plan_.all : plan_.up));
   find_contributions(in, is_pairwise ? plan_.all_fold : plan_.down_fold);
-#ifndef BARRIO_MPI_SMPI  // which does not start requests again
+#ifndef BARRIO_MPI_SMPI  // the simulator does not restart requests
   if (!is_pairwise) return;
   const std::size_t n = in.peers.size();
   requests_.assign(2 * n, MPI_REQUEST_NULL);
@@ -145,7 +145,7 @@ void GatherCore::send() {
     for (std::size_t peer = 0; peer < plan_.all.peers.size(); ++peer) {
       const std::size_t place = message_place(plan_.all, peer, slot_bytes_);
       put_head(out_.data() + place);
-      std::memset(in_.data() + place, 0, head_bytes);  // a message that MPI cannot deliver leaves it so
+      std::memset(in_.data() + place, 0, head_bytes);  // stays zero if MPI cannot deliver the message
     }
     start_pairwise(true);
     start_pairwise(false);
@@ -173,7 +173,7 @@ const GatherFold& GatherCore::receive() {
 
 void GatherCore::finish() {
   if (method_ != GatherMethod::pairwise) {
-    // Contributions are combined and sends are done: both buffers serve the way back.
+    // Contributions are combined and sends are done: both buffers are free for the way back.
     pack(plan_.down, in_);
     if (method_ == GatherMethod::crystal) {
       route(plan_.down, in_, plan_.up, out_);
@@ -188,11 +188,11 @@ void GatherCore::finish() {
   }
   is_travelling_ = false;
   if (!misfit_) return;
-  const std::string subject = fmt::format("what rank {} sent", misfit_->from);
+  const std::string subject = fmt::format("message from rank {}", misfit_->from);
   if (misfit_->kind != kind_) refuse_kind(subject, misfit_->kind, kind_);
   throw Error(ErrorCode::usage, {.subject = subject,
-                                 .cause = fmt::format("has not {} bytes for each shared id", slot_bytes_),
-                                 .remedy = "give as many components on all ranks"});
+                                 .cause = fmt::format("must have {} bytes for each shared id", slot_bytes_),
+                                 .remedy = "give the same number of components on all ranks"});
 }
 
 void GatherCore::put_head(std::byte* message) const noexcept {
@@ -240,7 +240,7 @@ void GatherCore::complete(std::span<MPI_Request> requests) {
     mpi::wait_all(requests, context_.wait_policy());
     return;
   } catch (const Error&) {
-    // A message was longer than its buffer. Its head is there all the same; the others are waited for one by one.
+    // A message was longer than its buffer. Its head arrived nevertheless; wait for the others one by one.
   }
   for (MPI_Request& request : requests) {
     try {

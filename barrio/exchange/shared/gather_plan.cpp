@@ -11,11 +11,11 @@
 namespace barrio::exchange::detail {
 namespace {
 
-/// What two sharers of a slot are to each other.
+/// Relation of two sharers of a slot.
 enum class Role : std::uint8_t { equals, other_combines, this_combines };
-using Edges = TupleList<Rank, LocalId, Rank, Role>;  // this rank, its slot, the other, which of them combines
+using Edges = TupleList<Rank, LocalId, Rank, Role>;  // this rank, its slot, the other rank, and which of them combines
 
-/// One rank's unique ids with their positions.
+/// Unique ids of one rank with their positions.
 struct Unique {
   std::vector<GlobalId> ids;  // ascending
   std::vector<std::size_t> offsets{0};
@@ -36,7 +36,7 @@ Unique find_unique(std::span<const GlobalId> ids) {
   return unique;
 }
 
-/// Tell each rank with whom it shares its unique ids.
+/// Find the edges of this rank: the ranks with which it shares its unique ids.
 Edges find_edges(mpi::Context& context, std::span<const GlobalId> ids, std::uint64_t max_pairwise, GatherPlan& plan) {
   TupleList<Rank, LocalId, GlobalId> rows;
   rows.reserve(ids.size());
@@ -92,7 +92,8 @@ GatherEdges choose_edges(const Edges& edges, IsWanted&& is_wanted) {
   return chosen;
 }
 
-/// Reorder what comes by peer and slot to slot and rank, with the own contribution of each slot in its place.
+/// Reorder the received values from peer and slot to slot and rank, with the own contribution of each slot in its
+/// place.
 /// @param is_wanted  (slot)
 template <class IsWanted>
 GatherFold make_fold(const GatherEdges& edges, Rank own, IsWanted&& is_wanted) {
@@ -119,7 +120,7 @@ GatherFold make_fold(const GatherEdges& edges, Rank own, IsWanted&& is_wanted) {
   return fold;
 }
 
-/// @param n_sharers  other ranks of each slot
+/// Collect the slots with a single sharer. @param n_sharers  other ranks of each slot
 GatherPairs make_pairs(const GatherEdges& edges, const std::vector<std::uint32_t>& n_sharers) {
   GatherPairs pairs;
   for (std::size_t peer = 0; peer < edges.peers.size(); ++peer) {
@@ -133,7 +134,7 @@ GatherPairs make_pairs(const GatherEdges& edges, const std::vector<std::uint32_t
   return pairs;
 }
 
-/// What `pairwise` needs.
+/// Fill the tables that `pairwise` needs.
 void plan_pairwise(GatherPlan& plan, const Edges& edges, Rank own) {
   plan.all = choose_edges(edges, [](Role) { return true; });
   std::vector<std::uint32_t> n_sharers(plan.n_slots(), 0);
@@ -168,7 +169,7 @@ GatherPlan plan_gather(mpi::Context& context, std::span<const GlobalId> ids, std
   const Unique unique = find_unique(ids);
   Edges edges = find_edges(context, unique.ids, max_pairwise, plan);
 
-  // Ids with a single position need nothing: number the others without gaps.
+  // Ids with a single position need no exchange: number the others without gaps.
   std::vector<char> is_slot(unique.ids.size());
   for (std::size_t i = 0; i < is_slot.size(); ++i) is_slot[i] = unique.offsets[i + 1] - unique.offsets[i] > 1 ? 1 : 0;
   for (const LocalId i : std::as_const(edges).column<1>()) is_slot[index(i)] = 1;

@@ -36,14 +36,14 @@ void GatherScatter::choose_fastest() {
   std::vector<GatherMethod> methods{GatherMethod::owner, GatherMethod::crystal};
   if (core_->has_pairwise()) methods.insert(methods.begin(), GatherMethod::pairwise);
   core_->set_method(methods.front());
-  if (n_max_ranks == 1) return;  // nothing ever travels
+  if (n_max_ranks == 1) return;  // nothing is ever sent
 
   std::vector<double> values(n_positions_, 0.0);
   const auto exchange = [&](GatherMethod method) {
     core_->set_method(method);
     apply(values, 1, Sum{});
   };
-  // Short blocks in turn, so that a disturbance does not hit one method alone; the best block of each counts.
+  // Short blocks in turn: a disturbance then does not hit one method alone. The best block of each counts.
   constexpr std::size_t n_blocks = 3;
   constexpr int n_exchanges = 4;
   for (const GatherMethod method : methods) exchange(method);

@@ -15,13 +15,13 @@
 
 namespace barrio::files::detail {
 
-/// Whether a file begins as a classic netCDF file does. @param head  its first bytes
+/// Tell whether a file starts like a classic netCDF file. @param head  its first bytes
 bool is_cdf(std::string_view head) noexcept;
 
 class CdfHeader;
 
-/// A classic netCDF file, open to read: CDF-1, CDF-2 or CDF-5. A header says where each array begins. Arrays are
-/// big-endian and contiguous, except along the record dimension: there the records of all variables take turns.
+/// A classic netCDF file, open to read: CDF-1, CDF-2 or CDF-5. The header gives the offset of each array. Arrays are
+/// big-endian and contiguous, except along the record dimension: there the records of all variables are interleaved.
 /// Source: the NetCDF Classic Format Specification, and its CDF-5 extension by PnetCDF.
 class CdfFile {
  public:
@@ -53,8 +53,8 @@ class CdfFile {
     std::vector<std::int32_t> dimensions = {};  ///< places in `CdfFile::dimensions()`
     bool has_records = false;                   ///< its first dimension is the record dimension
     Type type = Type::text;
-    std::uint64_t begin = 0;       ///< of the data, or of the first record
-    std::uint64_t item_bytes = 0;  ///< of the data, or of one record
+    std::uint64_t begin = 0;       ///< offset of the data, or of the first record
+    std::uint64_t item_bytes = 0;  ///< size of the data, or of one record
     std::vector<Attribute> attributes = {};
   };
 
@@ -65,11 +65,11 @@ class CdfFile {
   CdfFile(mpi::Context& context, const std::string& path);
 
   [[nodiscard]] const std::vector<Variable>& variables() const& noexcept { return variables_; }
-  /// Names of all dimensions.
+  /// Return the names of all dimensions.
   [[nodiscard]] const std::vector<std::string>& dimensions() const& noexcept { return dimensions_; }
   [[nodiscard]] const std::vector<Attribute>& attributes() const& noexcept { return attributes_; }
   [[nodiscard]] int version() const noexcept { return version_; }
-  /// The variable of a name, or none.
+  /// Find the variable with a name; null if there is none.
   [[nodiscard]] const Variable* find(std::string_view name) const noexcept;
 
   /// Read rows of a variable. Local.
@@ -88,12 +88,12 @@ class CdfFile {
   int version_ = 1;
   std::vector<std::string> dimensions_;
   std::vector<Variable> variables_;
-  std::map<std::string, std::size_t, std::less<>> places_;  ///< of variables, by name
+  std::map<std::string, std::size_t, std::less<>> places_;  ///< places of variables, by name
   std::vector<Attribute> attributes_;
-  std::uint64_t record_bytes_ = 0;  ///< of all variables that have records
+  std::uint64_t record_bytes_ = 0;  ///< size of one record of all variables together
 };
 
-/// Bytes of one number or character.
+/// Return the size in bytes of one number or character.
 std::size_t size_of(CdfFile::Type type) noexcept;
 
 }  // namespace barrio::files::detail

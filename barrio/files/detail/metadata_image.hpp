@@ -13,19 +13,19 @@
 
 namespace barrio::files::detail {
 
-/// What HDF5 writes of a new file, kept in memory until the file is complete: its structure, since rows go to the file
-/// past HDF5. So no write of HDF5 can fail. It would not survive that: closing a file that it could not write, it
-/// crashes, or says at the end of the program that it cannot end. Memory: as much as HDF5 wrote, to whole pages.
+/// In-memory image of the metadata that HDF5 writes for a new file, kept until the file is complete. Rows bypass HDF5
+/// and go to the file directly. So no write of HDF5 can fail. HDF5 does not survive a failed write: it crashes when it
+/// closes the file, or cannot shut down at the end of the program. Memory: the bytes that HDF5 wrote, in whole pages.
 class MetadataImage {
  public:
   /// Create a file in this image, which must outlive it. Local.
   /// @param access  file access properties; gets the driver
   hid_t create_file(const std::string& name, hid_t access);
 
-  /// Visit the pieces that were written, ascending and apart. @throws what `visit` throws, and std::bad_alloc if a
-  /// piece could not be kept
+  /// Visit the pieces that were written, ascending and disjoint. @throws any exception of `visit`; std::bad_alloc if
+  /// there was no memory for a piece
   void for_each_piece(const std::function<void(std::uint64_t place, std::span<const std::byte>)>& visit) const;
-  /// Where the file ends, rows included.
+  /// Return the size of the file, rows included.
   [[nodiscard]] std::uint64_t end() const noexcept { return end_; }
 
  private:
@@ -40,7 +40,7 @@ class MetadataImage {
   void read(std::uint64_t place, std::span<std::byte> bytes) const;
 
   std::map<std::uint64_t, Page> pages_;  ///< by place / page_bytes
-  std::uint64_t end_ = 0;                ///< as far as HDF5 has set space aside
+  std::uint64_t end_ = 0;                ///< end of the space that HDF5 has allocated
   bool is_short_ = false;                ///< memory ran out
   Handle driver_;
 };

@@ -6,7 +6,7 @@ namespace barrio::files::detail {
 
 void GrowingColumn::append(FileWriter& file, const std::string& place, hid_t type, std::int64_t row_size,
                            std::int64_t n_rows, bool is_series) {
-  constexpr std::int64_t largest_chunk = 1 << 16;  // rows
+  constexpr std::int64_t largest_chunk = 1 << 16;  // in rows
   first = n;
   n += n_rows;
   if (!is_series) {

@@ -22,13 +22,13 @@ constexpr const char* root = "/tstt";
 std::int64_t start_id(hid_t file, const std::string& path, const std::string& table) {
   const auto value = read_attribute(file, table, "start_id");
   if (value.size() != 1) refuse(path, fmt::format("table {} has no start_id", table));
-  // Ids count up from here; the last of them must be a number too.
+  // Ids count up from here; the last one must be representable too.
   if (value[0] < 0 || value[0] > std::int64_t{1} << 62)
     refuse(path, fmt::format("table {} begins with the id {}, which makes no sense", table, value[0]));
   return value[0];
 }
 
-/// The value of an enumeration attribute, by the names stored in the file.
+/// Read the value of an enumeration attribute, as the name stored in the file.
 std::string enum_name(hid_t file, const std::string& where, const std::string& attribute_name) {
   const detail::Quiet quiet;
   const Handle attribute(H5Aopen_by_name(file, where.c_str(), attribute_name.c_str(), H5P_DEFAULT, H5P_DEFAULT),
@@ -88,7 +88,7 @@ H5mTag read_tag(hid_t file, const std::string& name, const H5mCatalog& catalog) 
 }  // namespace
 
 H5mCatalog read_h5m_catalog(hid_t file, const std::string& path) {
-  if (!has(file, root)) refuse(path, "is an HDF5 file but no .h5m mesh: it has no group /tstt");
+  if (!has(file, root)) refuse(path, "is an HDF5 file but not a .h5m mesh: it has no group /tstt");
   H5mCatalog catalog;
   const auto coordinates = extents(file, "/tstt/nodes/coordinates");
   if (coordinates.size() != 2 || coordinates[1] < 1 || coordinates[1] > 3)
@@ -102,7 +102,7 @@ H5mCatalog read_h5m_catalog(hid_t file, const std::string& path) {
     group.name = name;
     const std::string where = "/tstt/elements/" + name;
     group.type = enum_name(file, where, "element_type");
-    if (group.type.empty()) refuse(path, fmt::format("element table {} does not say its type", name));
+    if (group.type.empty()) refuse(path, fmt::format("element table {} has no element type", name));
     const auto table = extents(file, where + "/connectivity");
     if (table.empty() || table.size() > 2) refuse(path, fmt::format("element table {} has no connectivity", name));
     check_size(file, where + "/connectivity");

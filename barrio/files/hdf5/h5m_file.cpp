@@ -12,7 +12,7 @@
 namespace barrio::files {
 namespace {
 
-// In this order, from 1: numbers as current files have them. Readers go by the name.
+// Numbered from 1 in this order, as in current files. Readers use the names, not the numbers.
 constexpr std::array<const char*, 10> type_names{"Edge",    "Tri",   "Quad",  "Polygon", "Tet",
                                                  "Pyramid", "Prism", "Knife", "Hex",     "Polyhedron"};
 
@@ -27,7 +27,7 @@ Handle enum_of_types() {
   return type;
 }
 
-/// Bytes of the tables themselves, and of the structure of the file.
+/// Estimate the size in bytes of the tables and of the structure of the file.
 std::uint64_t bytes_of(const H5mTables& tables) {
   std::int64_t n = 3 * tables.n_vertices + 4 * tables.n_sets;
   for (const H5mTables::Elements& table : tables.elements)
@@ -103,7 +103,7 @@ H5mFile::H5mFile(mpi::Context& context, const std::string& path, H5mTables table
   for (const H5mTables::Elements& table : tables_.elements)
     if (std::ranges::find(type_names, table.type) == type_names.end())
       refuse_together(ErrorCode::usage, fmt::format("{}: elements of type '{}'", path, table.type),
-                      "are not known to .h5m files");
+                      "do not exist in the .h5m format");
   for (const char* group : {"/tstt", "/tstt/nodes", "/tstt/elements", "/tstt/sets", "/tstt/tags"})
     file_.make_group(group);
   Handle types = enum_of_types();
@@ -115,7 +115,8 @@ H5mFile::H5mFile(mpi::Context& context, const std::string& path, H5mTables table
   file_.write_attribute("/tstt", "max_id", first_set_ + tables_.n_sets - 1);
 }
 
-/// By convention type and number of nodes, "Tet4"; a second one alike gets a number.
+/// Build the path of a table. Its name is by convention type and number of nodes, "Tet4"; a second table of this name
+/// gets a number.
 std::string H5mFile::path_of(std::int32_t table) const {
   if (table < 0) return "/tstt/nodes";
   const auto name_of = [](const H5mTables::Elements& one) {
@@ -150,7 +151,7 @@ void H5mFile::make_elements(Handle& types, std::size_t table) {
 const H5mFile::Elements& H5mFile::find(std::int32_t table) const {
   if (table < 0 || table >= std::ssize(elements_))
     refuse(ErrorCode::usage, fmt::format("table {} of elements", table),
-           fmt::format("is not there: the file has {}", elements_.size()));
+           fmt::format("does not exist: the file has {}", elements_.size()));
   return elements_[table];
 }
 
@@ -202,7 +203,7 @@ H5mFile::Tag H5mFile::make_tag(const H5mNewTag& tag) {
 FileWriter::Rows H5mFile::make_dense(const Tag& tag, std::int32_t table) {
   if (table < vertices || table >= std::ssize(tables_.elements))
     refuse_together(ErrorCode::usage, fmt::format("table {} of elements", table),
-                    fmt::format("is not there: the file has {}", tables_.elements.size()));
+                    fmt::format("does not exist: the file has {}", tables_.elements.size()));
   const std::int64_t n = table == vertices ? tables_.n_vertices : tables_.elements[table].n;
   return file_.make_rows(fmt::format("{}/tags/{}", path_of(table), tag.path_), tag.type_.get(), n, 0);
 }
@@ -221,7 +222,7 @@ void H5mFile::make_sets(const H5mSetList& sets) {
   if (std::ssize(sets.contents_end) != tables_.n_sets || std::ssize(sets.flags) != tables_.n_sets ||
       std::ssize(sets.children_end) != tables_.n_sets || std::ssize(sets.parents_end) != tables_.n_sets)
     refuse_together(ErrorCode::usage, "the columns of the list of sets",
-                    fmt::format("do not all have {} rows, as was said", tables_.n_sets));
+                    fmt::format("must all have {} rows, one per set", tables_.n_sets));
   if (!sets.children.empty()) file_.write_small<std::int64_t>("/tstt/sets/children", sets.children);
   if (!sets.parents.empty()) file_.write_small<std::int64_t>("/tstt/sets/parents", sets.parents);
   std::vector<std::int64_t> list;

@@ -68,7 +68,7 @@ Error cannot_read(const std::string& path) {
   return {ErrorCode::failed,
           {.subject = path,
            .cause = fmt::format("cannot be read: {}", std::strerror(errno)),
-           .remedy = "check the name and its rights"}};
+           .remedy = "check the name and its permissions"}};
 }
 
 void look_at(const std::string& path) {
@@ -80,7 +80,7 @@ void look_at(const std::string& path) {
   throw Error(ErrorCode::bad_input,
               {.subject = path,
                .cause = facts.st_size == 0 ? "is empty" : "is not an HDF5 file: it lacks the signature",
-               .remedy = "check that the file is what its name says and was copied whole"});
+               .remedy = "check that the file is what its name says and was copied completely"});
 }
 
 Handle open_serial(const std::string& path) {
@@ -105,7 +105,7 @@ SharedFile open_to_read(mpi::Context& context, const std::string& path) {
   agree_after(context, [&] {
     if (context.is_root()) static_cast<void>(open_to_read(path));
   });
-  // Open MPI's MPI_File_open hangs if it fails on some ranks only, so agree before that all can open the file.
+  // Open MPI's MPI_File_open hangs if it fails on some ranks only, so agree first that all can open the file.
   agree_after(context, [&] {
     const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (file < 0) throw cannot_read(path);
@@ -121,7 +121,7 @@ SharedFile open_to_read(mpi::Context& context, const std::string& path) {
   try {
     agree(context, status);
   } catch (const AgreedError&) {
-    file.release();  // some may not have opened it
+    file.release();  // some ranks may not have opened it, so a collective close would hang
     throw;
   }
   return {std::move(file), context};
@@ -129,7 +129,7 @@ SharedFile open_to_read(mpi::Context& context, const std::string& path) {
 
 bool detail::has_link(hid_t where, const std::string& path) {
   const Quiet quiet;
-  // HDF5 answers for the last step of a path only if every step before it exists.
+  // H5Lexists fails unless every step before the last one of the path exists.
   for (std::size_t at = path.find('/', 1);; at = path.find('/', at + 1)) {
     const std::string step = path.substr(0, at);
     if (step != "/" && !step.empty() && H5Lexists(where, step.c_str(), H5P_DEFAULT) <= 0) return false;
@@ -149,7 +149,7 @@ std::vector<std::string> names_in(Place where, const std::string& path) {
   if (!has_link(where.id, path)) return names;
   const Quiet quiet;
   const Handle group = checked(H5Gopen2(where.id, path.c_str(), H5P_DEFAULT), &H5Gclose, path, "opening the group");
-  // Not sorted by HDF5: where the list of a group is damaged, HDF5 1.10 frees memory it never took while it sorts.
+  // Sort here, not in HDF5: if the list of a group is damaged, HDF5 1.10 frees invalid memory while it sorts.
   const herr_t status = H5Literate(
       group.get(), H5_INDEX_NAME, H5_ITER_NATIVE, nullptr,
       [](hid_t, const char* name, const H5L_info_t*, void* data) -> herr_t {
@@ -189,8 +189,8 @@ std::vector<std::int64_t> extents(Place where, const std::string& path) {
 
 namespace {
 
-/// A compressed dataset, or one of fill values, may be larger than its storage by this factor; 64 KiB are never too
-/// much.
+/// A compressed dataset, or one of fill values, may be larger than its storage by this factor; 64 KiB are always
+/// accepted.
 constexpr std::uint64_t highest_compression = 4096;
 constexpr std::uint64_t always_believed_bytes = 1U << 16U;
 
@@ -207,7 +207,7 @@ void detail::check_size_of(hid_t dataset, hid_t type, hid_t space, const std::st
   }
   const Handle layout(H5Dget_create_plist(dataset), &H5Pclose);
   const std::uint64_t stored = H5Dget_storage_size(dataset);
-  // netCDF-4 gives each variable a fill value: data that were never written read as that, and take no room.
+  // netCDF-4 gives each variable a fill value. Data that were never written are read as this value and take no space.
   auto fill = H5D_FILL_VALUE_UNDEFINED;
   H5Pfill_value_defined(layout.get(), &fill);
   const bool is_all_fill = stored == 0 && fill == H5D_FILL_VALUE_USER_DEFINED;

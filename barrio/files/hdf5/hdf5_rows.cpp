@@ -28,7 +28,7 @@ std::vector<Run> detail::checked_runs(Rows rows, std::span<const std::int64_t> s
   for (std::size_t d = 0; fits && d < outer; ++d) fits = rows.within[d] >= 0 && rows.within[d] < shape[d];
   if (!fits)
     throw Error(ErrorCode::bad_input, {.subject = path,
-                                       .cause = fmt::format("has the shape [{}], place [{}] in it was wanted",
+                                       .cause = fmt::format("has the shape [{}], but place [{}] was requested",
                                                             fmt::join(shape, ", "), fmt::join(rows.within, ", "))});
   std::vector<Run> runs;
   for (const std::int64_t place : rows.within) runs.push_back({place, 1});
@@ -38,25 +38,26 @@ std::vector<Run> detail::checked_runs(Rows rows, std::span<const std::int64_t> s
   for (std::size_t d = outer; d < runs.size(); ++d) {
     const Run run = runs[d];
     if (run.first >= 0 && run.count >= 0 && run.count <= shape[d] - run.first) continue;
-    throw Error(ErrorCode::bad_input,
-                {.subject = path,
-                 .cause = fmt::format("has {} {} {} to {} were wanted", shape[d],
-                                      d == outer ? "rows, rows" : fmt::format("places along dimension {}, places", d),
-                                      run.first, run.first + run.count)});
+    throw Error(
+        ErrorCode::bad_input,
+        {.subject = path,
+         .cause = fmt::format("has {} {} {} to {} were requested", shape[d],
+                              d == outer ? "rows, but rows" : fmt::format("places along dimension {}, but places", d),
+                              run.first, run.first + run.count)});
   }
   return runs;
 }
 
 namespace {
 
-/// Rows as they are stored, in memory of the wanted type: if they are stored as `Word`, nothing is copied.
+/// Rows as stored, in memory of the requested type: if they are stored as `Word`, no copy is needed.
 template <class Word>
 struct RawValues {
   static_assert(sizeof(Word) == 8);
   std::vector<Word> words;
   std::size_t n_bytes = 0;
-  std::size_t value_bytes = 0;  // of one stored element
-  std::size_t n_per_value = 1;  // array types hold several numbers in one
+  std::size_t value_bytes = 0;  // size of one stored element
+  std::size_t n_per_value = 1;  // numbers in one element: several for array types
   H5T_class_t kind = H5T_NO_CLASS;
   bool is_signed = true;
   bool swaps = false;
@@ -64,7 +65,7 @@ struct RawValues {
   [[nodiscard]] const std::byte* bytes() const noexcept { return reinterpret_cast<const std::byte*>(words.data()); }
 };
 
-/// The numbers in a type: those of an array, or behind an enumeration.
+/// The number type of a type: that of an array's elements, or the base of an enumeration.
 struct NumberType {
   H5T_class_t kind;
   std::size_t bytes;
@@ -83,7 +84,7 @@ NumberType number_type(hid_t type) {
   return found;
 }
 
-/// Why HDF5 did not read collectively, in its own words for the commonest reasons.
+/// Explain why HDF5 did not read collectively, in plain words for the most common reasons.
 std::string why_alone(hid_t transfer) {
   std::uint32_t here = 0;
   std::uint32_t anywhere = 0;
@@ -93,7 +94,7 @@ std::string why_alone(hid_t transfer) {
   return fmt::format("cause {:#x} of H5D_mpio_no_collective_cause_t", anywhere);
 }
 
-/// Count a read that was to be collective, by how HDF5 says it was done.
+/// Count a read that should be collective, by the mode that HDF5 reports.
 void count_read(mpi::Context& context, hid_t transfer, const std::string& path, std::size_t n_bytes) {
   auto mode = H5D_MPIO_NO_COLLECTIVE;
   H5Pget_mpio_actual_io_mode(transfer, &mode);
@@ -108,7 +109,7 @@ void count_read(mpi::Context& context, hid_t transfer, const std::string& path, 
   context.log().info(fmt::format("{} is read by each rank alone: {}", path, why_alone(transfer)));
 }
 
-/// What HDF5 needs for one read.
+/// The HDF5 objects of one read.
 struct Request {
   Handle dataset;
   Handle space;  // with the rows selected
@@ -118,7 +119,7 @@ struct Request {
   bool has_rows = true;
 };
 
-/// Do the local part of a read. @param accept  throws if the values are not of the kind wanted
+/// Do the local part of a read. @param accept  throws if the values are not of the requested kind
 template <class Word, class Accept>
 Request prepare(Place where, const std::string& path, Rows rows, const Accept& accept, RawValues<Word>& raw) {
   if (!has_link(where.id, path)) {
@@ -176,7 +177,7 @@ RawValues<Word> read_raw(Place where, const std::string& path, Rows rows, const 
   const Quiet quiet;
   RawValues<Word> raw;
   Request request;
-  std::byte nothing{};  // HDF5 wants an address even for no rows
+  std::byte nothing{};  // HDF5 needs a valid address even without rows
   const auto read = [&] {
     check(H5Dread(request.dataset.get(), request.type.get(), request.memory.get(), request.space.get(),
                   request.transfer.get(), raw.words.empty() ? static_cast<void*>(&nothing) : raw.words.data()),
@@ -187,7 +188,7 @@ RawValues<Word> read_raw(Place where, const std::string& path, Rows rows, const 
     read();
     return raw;
   }
-  // Others would wait for a rank that skips H5Dread, or leaves after it: so all go on or none.
+  // The other ranks would wait forever for a rank that skips H5Dread or throws after it. So all continue, or none.
   agree_after(*where.context, [&] { request = prepare(where, path, rows, accept, raw); });
   agree_after(*where.context, read);
   if (request.has_rows) count_read(*where.context, request.transfer.get(), path, raw.n_bytes);
@@ -198,7 +199,7 @@ RawValues<Word> read_raw(Place where, const std::string& path, Rows rows, const 
   throw Error(ErrorCode::bad_input, {.subject = path, .cause = fmt::format("does not hold {}", wanted)});
 }
 
-/// A caller that asks for rows of numbers expects as many numbers as the extents say.
+/// Refuse array types: a caller that reads numbers expects as many of them as the extents say.
 template <class Word>
 void refuse_arrays(const RawValues<Word>& raw, const std::string& path) {
   if (raw.n_per_value != 1)
@@ -219,7 +220,7 @@ std::vector<Word> read_words(Place where, const std::string& path, Rows rows) {
   if (raw.value_bytes == 8 && !raw.swaps) return std::move(raw.words);
   const std::byte* at = raw.bytes();
   std::vector<Word> numbers(raw.n_bytes / raw.value_bytes);
-  // Widen each type by itself: the two arms of a conditional would first meet in an unsigned type.
+  // Widen each type separately: a conditional expression would convert both arms to a common unsigned type first.
   const auto widen_all = [&]<class Number>(Number) {
     for (Word& number : numbers) {
       number = static_cast<Word>(detail::native<Number>(at, raw.swaps));
@@ -243,7 +244,7 @@ std::vector<std::int64_t> read_integers(Place where, const std::string& path, Ro
 
 std::vector<GlobalId> read_ids(Place where, const std::string& path, std::int64_t first, Rows rows) {
   std::vector<GlobalId> ids = read_words<GlobalId>(where, path, rows);
-  // Unsigned, since an id may be any number: one that is too low wraps round to one that is too high.
+  // Unsigned arithmetic, because a damaged id may be any number: one that is too low wraps around to one too high.
   for (GlobalId& id : ids)
     id = GlobalId{static_cast<std::int64_t>(static_cast<std::uint64_t>(value(id)) - static_cast<std::uint64_t>(first))};
   return ids;
@@ -297,7 +298,7 @@ NativeValues read_native(Place where, const std::string& path, Rows rows) {
 
 namespace {
 
-/// An attribute with its type and extents; without handles if there is none.
+/// An attribute with its type and extents; the handles are empty if there is none.
 struct Attribute {
   Attribute(hid_t where, const std::string& path, const std::string& name) {
     if (!has_link(where, path) || H5Aexists_by_name(where, path.c_str(), name.c_str(), H5P_DEFAULT) <= 0) return;
@@ -337,7 +338,7 @@ NativeValues shape_of_type(Place where, const std::string& path) {
     const Handle dataset(H5Dopen2(where.id, path.c_str(), H5P_DEFAULT), &H5Dclose);
     if (dataset) type = Handle(H5Dget_type(dataset.get()), &H5Tclose);
   }
-  if (!type) throw Error(ErrorCode::bad_input, {.subject = path, .cause = "is missing in the file, or is no type"});
+  if (!type) throw Error(ErrorCode::bad_input, {.subject = path, .cause = "is missing in the file or is not a type"});
   NativeValues values = native_values(type.get());
   if (H5Tget_class(type.get()) == H5T_BITFIELD) values.n_numbers = H5Tget_precision(type.get());
   return values;

@@ -12,9 +12,9 @@
 
 namespace barrio::files::detail {
 
-/// The file as HDF5 knows it: a driver of its virtual file layer. No exception may pass through HDF5.
+/// The image as a file of HDF5: a driver of its virtual file layer. No exception may pass through HDF5.
 struct ImageDriver {
-  H5FD_t head{};  // first: HDF5 knows only this
+  H5FD_t head{};  // must be first: HDF5 casts to this type
   MetadataImage* image = nullptr;
 
   static MetadataImage& of(H5FD_t* file) { return *reinterpret_cast<ImageDriver*>(file)->image; }
@@ -48,7 +48,7 @@ struct ImageDriver {
     try {
       of(file).write(place, {static_cast<const std::byte*>(from), n});
     } catch (const std::bad_alloc&) {
-      of(file).is_short_ = true;  // HDF5 must not know
+      of(file).is_short_ = true;  // do not report it to HDF5, which would not survive a failed write
     }
     return 0;
   }
@@ -58,7 +58,7 @@ struct ImageDriver {
       H5FD_class_t it{};
 #if H5_VERSION_GE(1, 13, 2)
       it.version = H5FD_CLASS_VERSION;
-      it.value = static_cast<H5FD_class_value_t>(701);  // from the range for drivers that HDF5 does not know
+      it.value = static_cast<H5FD_class_value_t>(701);  // from the range for private drivers
 #endif
       it.name = "barrio_image";
       it.maxaddr = HADDR_MAX - 1;

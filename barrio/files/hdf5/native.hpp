@@ -13,7 +13,7 @@
 
 namespace barrio::files::detail {
 
-/// A number from its bytes in a file. @param swaps  the file has the other byte order
+/// Decode a number from its bytes in a file. @param swaps  the file has the other byte order
 template <class Number>
 Number native(const std::byte* at, bool swaps) {
   std::array<std::byte, sizeof(Number)> bytes{};
@@ -22,8 +22,8 @@ Number native(const std::byte* at, bool swaps) {
   return std::bit_cast<Number>(bytes);
 }
 
-/// The run of `rows` in each dimension; a single value counts as one row. @throws Error{bad_input} naming `path` if
-/// they do not exist
+/// Compute the run of `rows` in each dimension; a single value counts as one row. @throws Error{bad_input} naming
+/// `path` if they do not exist
 std::vector<Run> checked_runs(Rows rows, std::span<const std::int64_t> shape, const std::string& path);
 
 }  // namespace barrio::files::detail

@@ -9,9 +9,9 @@
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
 
-// The group /VTKHDF/Level0, Level1, ... has the boxes of a level one after the other, as first and last index along
-// each axis, and the cells of these boxes in the same order. In a series the group Steps says for each step and level
-// where its boxes and its arrays begin.
+// The groups /VTKHDF/Level0, Level1, ... have the boxes of a level in sequence, as first and last index along each
+// axis, and the cells of these boxes in the same order. In a series the group Steps gives the first rows of boxes and
+// arrays for each step and level.
 
 namespace barrio::files {
 namespace {
@@ -35,20 +35,20 @@ OverlappingAmrFile::OverlappingAmrFile(mpi::Context& context, const std::string&
       spacing_(geometry.spacing),
       file_(context, path, expected_bytes),
       levels_(geometry.spacing.size()) {
-  if (levels_.empty()) refuse_together(ErrorCode::usage, path_, "has no level");
+  if (levels_.empty()) refuse_together(ErrorCode::usage, path_, "must have at least one level");
   for (std::size_t level = 0; level < levels_.size(); ++level)
     for (const double step : spacing_[level])
       if (!(std::isfinite(step) && step > 0.0))
         refuse_together(ErrorCode::usage, fmt::format("{}: level {}", path_, level),
-                        fmt::format("has cells of size {}", step));
+                        fmt::format("must have a positive, finite cell size, but has {}", step));
   for (std::size_t level = 1; level < levels_.size(); ++level) {
     const double ratio = std::round(spacing_[level - 1][0] / spacing_[level][0]);
     for (std::size_t k = 0; k < 3; ++k)
       if (ratio < 1.0 || std::abs(spacing_[level][k] * ratio - spacing_[level - 1][k]) > 1e-9 * spacing_[level - 1][k])
         refuse_together(ErrorCode::usage, fmt::format("{}: level {}", path_, level),
-                        fmt::format("has cells of {} along axis {}, and level {} of {}", spacing_[level][k], k,
+                        fmt::format("has cells of {} along axis {}, but level {} of {}", spacing_[level][k], k,
                                     level - 1, spacing_[level - 1][k]),
-                        "a cell holds a whole number of finer ones, the same along each axis");
+                        "the refinement ratio must be an integer, the same along each axis");
   }
   file_.make_group("/VTKHDF");
   file_.write_attribute("/VTKHDF", "Version", std::array<std::int64_t, 2>{2, 3});
@@ -66,12 +66,12 @@ void OverlappingAmrFile::make_level(std::size_t level) {
 void OverlappingAmrFile::make_boxes(std::span<const std::vector<Box>> boxes) {
   agree_after(context_, [&] {
     if (boxes.size() != levels_.size())
-      refuse(ErrorCode::usage, path_, fmt::format("is given boxes of {} levels, and has {}", boxes.size(), n_levels()));
+      refuse(ErrorCode::usage, path_, fmt::format("is given boxes of {} levels, but has {}", boxes.size(), n_levels()));
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
     for (std::size_t level = 0; level < boxes.size(); ++level) {
       for (const Box& box : boxes[level]) {
         const std::string subject = fmt::format("{}: level {}: {}", path_, level, text_of(box));
-        if (box.empty()) refuse(ErrorCode::usage, subject, "has no cell");
+        if (box.empty()) refuse(ErrorCode::usage, subject, "must have at least one cell");
         for (std::size_t k = 0; k < 3; ++k)
           if (box.low[k] < -most || box.high[k] > most) refuse(ErrorCode::usage, subject, "has indices beyond 32 bits");
       }
@@ -95,7 +95,7 @@ void OverlappingAmrFile::make_boxes(std::span<const std::vector<Box>> boxes) {
     level.first.assign(1, before[2 * l + 1]);
     for (const Box& box : boxes[l]) level.first.push_back(level.first.back() + box.size());
     level.boxes.first = level.boxes.n;
-    // Readers stop at the first level that is not there; a level that no step has is none.
+    // Readers stop at the first missing level, so a level without boxes in all steps so far is not written.
     if (level.n_boxes == 0 && l > 0) continue;
     if (level.boxes.n == 0 && !level.boxes.rows) make_level(l);
     level.boxes.append(file_, "/VTKHDF/" + group_of(l) + "/AMRBox", FileWriter::native_type<std::int32_t>(),
@@ -113,16 +113,16 @@ OverlappingAmrFile::ArrayRows OverlappingAmrFile::make_array(const std::string& 
   const std::string subject = fmt::format("{}: array '{}'", path_, name);
   if (n_of_boxes_ == 0) refuse_together(ErrorCode::usage, subject, "is given before boxes");
   if (name.empty() || name.find_first_of("/.") != std::string::npos)
-    refuse_together(ErrorCode::usage, subject, "has no name that HDF5 takes", "use one without / and .");
-  if (width < 1) refuse_together(ErrorCode::usage, subject, fmt::format("has {} numbers a cell", width));
+    refuse_together(ErrorCode::usage, subject, "has a name that HDF5 does not accept", "use one without / and .");
+  if (width < 1)
+    refuse_together(ErrorCode::usage, subject, fmt::format("has {} numbers per cell, but needs at least 1", width));
   const auto [known, is_new] = arrays_.try_emplace(name);
   Array& array = known->second;
   if (is_new && !times_.empty())
     refuse_together(ErrorCode::usage, subject, "is new", "give all arrays in the first step");
   if (!is_new && !has_steps_) refuse_together(ErrorCode::usage, subject, "is given twice", "ask for a series");
   if (!is_new && (array.width != width || array.number_bytes != H5Tget_size(type)))
-    refuse_together(ErrorCode::usage, subject,
-                    "has numbers of another type, or another number of them a cell, than before");
+    refuse_together(ErrorCode::usage, subject, "has another type or another number of components than before");
   array.width = width;
   array.number_bytes = H5Tget_size(type);
   array.n_of_boxes = n_of_boxes_;
@@ -145,13 +145,13 @@ OverlappingAmrFile::Place OverlappingAmrFile::place_of(const ArrayRows& array, s
     const std::string subject = fmt::format("{}: array '{}'", path_, array.name_);
     if (level >= n_levels() || box + 1 >= levels_[level].first.size())
       refuse(ErrorCode::usage, subject,
-             fmt::format("is put on box {} of level {}, which this rank has not", box, level));
+             fmt::format("is put on box {} of level {}, which this rank does not have", box, level));
     if (rows.n_of_boxes != n_of_boxes_)
-      refuse(ErrorCode::usage, subject, "is put, but was made for other boxes", "make it again");
+      refuse(ErrorCode::usage, subject, "was made for other boxes than the current ones", "make it again");
     const std::int64_t wanted = (levels_[level].first[box + 1] - levels_[level].first[box]) * rows.width;
     if (n_values != wanted)
       refuse(ErrorCode::usage, subject,
-             fmt::format("has {} numbers for box {} of level {}, not {}", n_values, box, level, wanted));
+             fmt::format("has {} numbers for box {} of level {}, but needs {}", n_values, box, level, wanted));
   });
   if (fault) {
     file_.keep_fault(std::move(fault));
@@ -162,12 +162,12 @@ OverlappingAmrFile::Place OverlappingAmrFile::place_of(const ArrayRows& array, s
 }
 
 void OverlappingAmrFile::end_step(double time) {
-  if (!has_steps_) refuse_together(ErrorCode::usage, path_, "is no series", "ask for one");
+  if (!has_steps_) refuse_together(ErrorCode::usage, path_, "is not a series", "ask for one");
   if (n_of_boxes_ == 0) refuse_together(ErrorCode::usage, path_, "has a step without boxes");
   for (auto& [name, array] : arrays_) {
     if (array.n_of_boxes != n_of_boxes_)
-      refuse_together(ErrorCode::usage, fmt::format("{}: array '{}'", path_, name),
-                      "is of boxes that were there before", "give it again after the boxes");
+      refuse_together(ErrorCode::usage, fmt::format("{}: array '{}'", path_, name), "belongs to the previous boxes",
+                      "give it again after new boxes");
     for (std::size_t l = 0; l < n_levels(); ++l) array.offsets[l].push_back(array.columns[l].first);
   }
   for (Level& level : levels_) {

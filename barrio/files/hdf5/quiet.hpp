@@ -6,7 +6,7 @@
 
 namespace barrio::files::detail {
 
-/// Keep HDF5 from printing its error stack while this object lives; barrio says what is wrong in its own words.
+/// A guard that keeps HDF5 from printing its error stack while it lives; barrio reports errors itself.
 class Quiet {
  public:
   Quiet() {
@@ -22,7 +22,7 @@ class Quiet {
   void* data_ = nullptr;
 };
 
-/// The innermost message on HDF5's error stack.
+/// Return the innermost message on HDF5's error stack.
 std::string hdf5_says();
 
 }  // namespace barrio::files::detail

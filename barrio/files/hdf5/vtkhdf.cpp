@@ -12,9 +12,9 @@
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
 
-// The group /VTKHDF has one row a piece in NumberOfPoints, NumberOfCells and NumberOfConnectivityIds, and the points,
-// cells and data of the pieces one after the other. In a series the group Steps says for each step where its grid and
-// its arrays begin, so that steps may share them.
+// The group /VTKHDF has one row per piece in NumberOfPoints, NumberOfCells and NumberOfConnectivityIds, and the points,
+// cells and data of the pieces in sequence. In a series the group Steps gives the first rows of grid and arrays for
+// each step, so steps can share them.
 
 namespace barrio::files {
 namespace {
@@ -51,7 +51,7 @@ VtkhdfFile::VtkhdfFile(mpi::Context& context, const std::string& path, std::uint
 void VtkhdfFile::check(const VtkhdfArrays& arrays, const VtkhdfSizes& sizes) const {
   const auto wants = [&](const char* what, std::size_t n, std::int64_t wanted) {
     if (static_cast<std::int64_t>(n) != wanted)
-      refuse(ErrorCode::usage, fmt::format("{}: {}", path_, what), fmt::format("are {}, not {}", n, wanted));
+      refuse(ErrorCode::usage, fmt::format("{}: {}", path_, what), fmt::format("are {}, but must be {}", n, wanted));
   };
   const std::int64_t n_pieces = std::ssize(sizes.n_points);
   const std::int64_t n_cells = sum_of(sizes.n_cells);
@@ -78,7 +78,7 @@ void VtkhdfFile::make_grid(const VtkhdfSizes& sizes) {
     for (std::size_t k = 0; k < given.size(); ++k) {
       if (given[k].size() == n_pieces || (k >= 3 && given[k].empty() && !lists_faces)) continue;
       refuse(ErrorCode::usage, fmt::format("{}: numbers of {}", path_, names_of_sizes[k]),
-             fmt::format("are {}, not {}", given[k].size(), n_pieces));
+             fmt::format("are {}, but must be {}", given[k].size(), n_pieces));
     }
   });
   for (std::size_t k = 0; k < given.size(); ++k) {
@@ -97,16 +97,16 @@ void VtkhdfFile::make_grid(const VtkhdfSizes& sizes) {
   std::array<std::int64_t, n_kinds + 1> all = mine;
   mpi::exclusive_sum(context_, std::span<std::int64_t>(before));
   mpi::all_reduce(context_, std::span<std::int64_t>(all), MPI_SUM);
-  // Known only now: some rank has polyhedra.
+  // Only now is it known that some rank has polyhedra.
   if (all[of_faces] > 0 && all[n_kinds] > 0)
     agree_after(context_, [&] {
       if (mine[n_kinds] > 0)
         refuse(ErrorCode::usage, fmt::format("{}: numbers of faces", path_),
-               fmt::format("are 0, not {}: another rank has polyhedra", n_pieces));
+               fmt::format("are 0, but must be {}: another rank has polyhedra", n_pieces));
     });
   if (n_grids_ > 0 && !has_steps_) refuse_together(ErrorCode::usage, path_, "has a grid already", "ask for a series");
   if (n_grids_ > 0 && (has_polyhedra_ || all[of_faces] > 0))
-    refuse_together(ErrorCode::usage, path_, "cannot be a series of polyhedra that change: VTKHDF has no place for it",
+    refuse_together(ErrorCode::usage, path_, "cannot be a series of changing polyhedra: VTKHDF does not support it",
                     "write a file for each step");
   has_polyhedra_ = all[of_faces] > 0;
   const std::array<std::int64_t, 2> version{2, has_polyhedra_ ? 4 : 0};  // polyhedra came with 2.4
@@ -188,8 +188,7 @@ VtkhdfFile::Array& VtkhdfFile::find_array(Of of, const std::string& name, hid_t 
     refuse_together(ErrorCode::usage, subject, "is new", "give all arrays in the first step");
   if (!is_new && !has_steps_) refuse_together(ErrorCode::usage, subject, "is given twice", "ask for a series");
   if (!is_new && (array.width != width || array.number_bytes != H5Tget_size(type)))
-    refuse_together(ErrorCode::usage, subject,
-                    "has numbers of another type, or another number of them a row, than before");
+    refuse_together(ErrorCode::usage, subject, "has another type or another number of components than before");
   array.width = width;
   array.number_bytes = H5Tget_size(type);
   return array;
@@ -221,7 +220,7 @@ void VtkhdfFile::write_array(Of of, const std::string& name, hid_t type, int wid
     agree_after(context_, [&] {
       if (!fits)
         refuse(ErrorCode::usage, fmt::format("{}: array '{}'", path_, name),
-               fmt::format("has {} numbers, and this rank's pieces have {} rows of {}", n_values, count, width));
+               fmt::format("has {} numbers, but this rank's pieces have {} rows of {}", n_values, count, width));
     });
   if (faults[1] == 0) return;
   array.hash = hash;
@@ -237,7 +236,7 @@ bool VtkhdfFile::fits(const ArrayRows& array, std::size_t piece, std::int64_t n)
     const std::int64_t wanted = (first[piece + 1] - first[piece]) * array.width_;
     if (n != wanted)
       refuse(ErrorCode::usage, fmt::format("{}: array '{}'", path_, array.name_),
-             fmt::format("has {} numbers for piece {}, not {}", n, piece, wanted));
+             fmt::format("has {} numbers for piece {}, but needs {}", n, piece, wanted));
   });
   if (!fault) return true;
   file_.keep_fault(std::move(fault));
@@ -245,11 +244,11 @@ bool VtkhdfFile::fits(const ArrayRows& array, std::size_t piece, std::int64_t n)
 }
 
 void VtkhdfFile::end_step(double time) {
-  if (!has_steps_) refuse_together(ErrorCode::usage, path_, "is no series", "ask for one");
+  if (!has_steps_) refuse_together(ErrorCode::usage, path_, "is not a series", "ask for one");
   for (auto& [key, array] : arrays_) {
     if (array.grid != n_grids_)
       refuse_together(ErrorCode::usage, fmt::format("{}: array '{}'", path_, key.second),
-                      "is of a grid that was there before", "give it again after the grid");
+                      "belongs to the previous grid", "give it again after a new grid");
     array.offsets.push_back(array.column.first);
   }
   times_.push_back(time);

@@ -26,21 +26,21 @@ using detail::Quiet;
 
 namespace {
 
-/// Ask the file system for space, so that a full disk is noticed before the work is done.
+/// Reserve space in the file system, so a full disk is noticed early.
 void reserve(const std::string& path, int file, std::uint64_t first, std::uint64_t end) {
   const int reason = end > first ? ::posix_fallocate(file, first, end - first) : 0;
   if (reason == 0 || reason == EOPNOTSUPP || reason == EINVAL) return;
   throw cannot_write(path, fmt::format("{} for {}", std::strerror(reason), format_bytes(end)));
 }
 
-constexpr std::uint64_t metadata_bytes = 32768;        // of the file as a whole
-constexpr std::uint64_t metadata_bytes_of_one = 1024;  // of a dataset, or of a chunk
+constexpr std::uint64_t metadata_bytes = 32768;        // for the file as a whole
+constexpr std::uint64_t metadata_bytes_of_one = 1024;  // for each dataset or chunk
 
 }  // namespace
 
 FileWriter::FileWriter(mpi::Context& context, std::string path, std::uint64_t expected_bytes)
     : context_(context), path_(std::move(path)), reserved_bytes_(expected_bytes), claimed_bytes_(metadata_bytes) {
-  // A rank that cannot open it must neither keep others waiting nor leave anything behind.
+  // A rank that cannot open the file must neither keep others waiting nor leave anything behind.
   const auto attempt = [&](auto&& work) {
     const Status status = capture(work);
     try {
@@ -106,7 +106,7 @@ bool make_one_group(hid_t file, const std::string& path) {
   return bool(Handle(H5Gcreate2(file, path.c_str(), H5P_DEFAULT, created.get(), H5P_DEFAULT), &H5Gclose));
 }
 
-/// Make the groups above a path that are not there.
+/// Make the missing groups above a path.
 bool make_groups_above(hid_t file, const std::string& path) {
   for (std::size_t end = path.find('/', 1); end != std::string::npos; end = path.find('/', end + 1)) {
     const std::string group = path.substr(0, end);
@@ -178,7 +178,7 @@ void FileWriter::write_attribute(const std::string& path, const std::string& nam
 
 namespace {
 
-/// Make HDF5 set space aside for a dataset when it makes or extends it, without writing there.
+/// Make HDF5 allocate the space of a dataset when it makes or extends it, without writing there.
 void set_aside(hid_t layout) {
   H5Pset_alloc_time(layout, H5D_ALLOC_TIME_EARLY);
   H5Pset_fill_time(layout, H5D_FILL_TIME_NEVER);
@@ -242,7 +242,7 @@ FileWriter::Rows FileWriter::make_growing(const std::string& path, hid_t type, s
 void FileWriter::grow(const Rows& rows, std::int64_t n_rows) {
   Dataset& into = datasets_.at(rows.number_);
   const std::uint64_t chunk_bytes = static_cast<std::uint64_t>(into.chunk_rows) * into.row_bytes;
-  std::vector<std::uint64_t> more;  // places of the added chunks
+  std::vector<std::uint64_t> more;  // offsets of the added chunks
   on_root([&] {
     const std::uint64_t n_chunks = (n_rows + into.chunk_rows - 1) / into.chunk_rows;
     const std::uint64_t n_before = into.places.size();
@@ -273,7 +273,7 @@ void FileWriter::keep_fault(Status fault) {
 
 namespace {
 
-/// What stands for a row in sums over runs.
+/// Compute the hash that represents a row in sums over runs.
 std::uint64_t mark_of(std::int64_t row) { return Hash64(0).add(row).value(); }
 
 }  // namespace
@@ -285,7 +285,7 @@ void FileWriter::put_numbers(const Rows& rows, std::int64_t first, hid_t type, s
     if (H5Tget_class(type) != into.kind || row_bytes != into.row_bytes || n % into.width != 0) {
       fault_ = capture([&] {
         refuse(ErrorCode::usage, fmt::format("{}: {}", path_, into.path),
-               fmt::format("{} numbers are put that are no rows of {} of the dataset's type", n, into.width));
+               fmt::format("{} numbers are put that are not rows of {} of the dataset's type", n, into.width));
       });
       return;
     }
@@ -299,14 +299,14 @@ void FileWriter::put_rows(const Rows& rows, std::int64_t first, std::int64_t cou
   fault_ = capture([&] {
     if (rows.number_ >= datasets_.size())
       refuse(ErrorCode::usage, path_, "rows are put into a dataset that was not made",
-             "put_rows takes what make_rows gave");
+             "call put_rows with the result of make_rows");
     Dataset& into = datasets_[rows.number_];
     if (first < 0 || count < 0 || count > into.n_rows || first > into.n_rows - count)
       refuse(ErrorCode::usage, fmt::format("{}: {}", path_, into.path),
              fmt::format("rows {} to {} are put, but there are {}", first, first + count - 1, into.n_rows));
     into.n_put += count;
     into.ends += mark_of(first) - mark_of(first + count);
-    const std::int64_t stretch = into.chunk_rows > 0 ? into.chunk_rows : into.n_rows;  // rows that stand together
+    const std::int64_t stretch = into.chunk_rows > 0 ? into.chunk_rows : into.n_rows;  // contiguous rows
     const auto* from = static_cast<const std::byte*>(values);
     for (std::int64_t row = first; row < first + count;) {
       const std::int64_t end = std::min((row / stretch + 1) * stretch, first + count);
@@ -318,8 +318,8 @@ void FileWriter::put_rows(const Rows& rows, std::int64_t first, std::int64_t cou
   });
 }
 
-// Runs cover each row once exactly if as many rows were put as there are, and if every run but one begins where another
-// ends: how many runs lie over a row then never changes from one row to the next.
+// Runs cover each row exactly once if the number of rows put is that of the dataset, and if every run except one starts
+// where another ends. Then all rows are covered by the same number of runs.
 void FileWriter::check_filled() {
   std::vector<std::uint64_t> sums;
   for (const Dataset& one : datasets_) {
@@ -342,7 +342,7 @@ void FileWriter::put_structure() {
   if (!file_.close()) throw cannot_write(path_, "HDF5 could not complete it");
   image_->for_each_piece(
       [&](std::uint64_t place, std::span<const std::byte> bytes) { put(bytes.data(), bytes.size(), place); });
-  // Give back space that was asked for in excess: HDF5 checks whether a file ends where it should.
+  // Give back excess space: HDF5 checks the size of a file.
   if (::ftruncate(data_, image_->end()) != 0) throw cannot_write(path_, std::strerror(errno));
 }
 

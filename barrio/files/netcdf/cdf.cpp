@@ -34,17 +34,18 @@ std::size_t size_of(CdfFile::Type type) noexcept {
   }
 }
 
-/// Read a header word by word. Its length is not known before, so more of the file is fetched on the way.
+/// A reader of a header, word by word. The length of the header is not known beforehand, so more of the file is fetched
+/// when needed.
 class CdfHeader {
  public:
-  /// @param more  fetch bytes behind those that are there; false at the end of the file
+  /// @param more  appends further bytes of the file; returns false at its end
   CdfHeader(std::string path, std::string bytes, std::function<bool(std::string&)> more)
       : path_(std::move(path)), bytes_(std::move(bytes)), more_(std::move(more)) {
     if (!is_cdf(take(4))) refuse("is not a classic netCDF file");
     version_ = static_cast<unsigned char>(bytes_[3]);
   }
   [[nodiscard]] const std::string& bytes() const& noexcept { return bytes_; }
-  /// Bytes read so far.
+  /// Return the number of bytes read so far.
   [[nodiscard]] std::size_t size() const noexcept { return at_; }
 
   std::string_view take(std::uint64_t n) {
@@ -54,14 +55,14 @@ class CdfHeader {
     at_ += n;
     return std::string_view(bytes_).substr(at_ - n, n);
   }
-  /// Text or numbers, padded to a multiple of four bytes.
+  /// Read text or numbers, padded to a multiple of four bytes.
   std::string padded(std::uint64_t n) {
     std::string text(take(n));
     take(-n % 4);
     return text;
   }
   std::uint64_t word32() { return word<std::uint32_t>(); }
-  /// A count or a size: 64 bits wide in CDF-5.
+  /// Read a count or a size: 64 bits wide in CDF-5.
   std::uint64_t count() {
     const std::uint64_t n = version_ == 5 ? word<std::uint64_t>() : word32();
     if (n >> 58U != 0) refuse(fmt::format("has a count of {} in its header", n));
@@ -79,11 +80,11 @@ class CdfHeader {
     if (code < 1 || code > 11) refuse(fmt::format("has a type number {} in its header", code));
     return CdfFile::Type{static_cast<std::uint8_t>(code)};
   }
-  /// Begin a list. @param tag  that announces it if it is not empty @return its length
+  /// Read the start of a list. @param tag  marks a non-empty list @return its length
   std::uint64_t list(std::uint64_t tag) {
     const std::uint64_t found = word32();
     const std::uint64_t n = count();
-    if (found != tag && (found != 0 || n != 0)) refuse("has a header that is no list of dimensions and variables");
+    if (found != tag && (found != 0 || n != 0)) refuse("has a header that is not a list of dimensions and variables");
     return n;
   }
   std::vector<CdfFile::Attribute> attributes() {
@@ -123,11 +124,11 @@ std::unique_ptr<std::FILE, int (*)(std::FILE*)> open_file(const std::string& pat
   if (!file)
     throw Error(ErrorCode::failed, {.subject = path,
                                     .cause = fmt::format("cannot be read: {}", std::strerror(errno)),
-                                    .remedy = "check the name and its rights"});
+                                    .remedy = "check the name and its permissions"});
   return file;
 }
 
-/// Fetch the next bytes of a file, doubling what is there.
+/// Fetch the next bytes of a file, which doubles the buffer.
 bool fetch(std::FILE* file, std::string& bytes) {
   constexpr std::size_t first_bytes = 8192;
   const std::size_t n_before = bytes.size();
@@ -166,7 +167,7 @@ void CdfFile::parse(CdfHeader& header) {
   version_ = static_cast<unsigned char>(header.bytes()[3]);
   std::uint64_t n_records = header.word32();
   if (version_ == 5) n_records = n_records << 32U | header.word32();
-  constexpr std::uint64_t max_dimensions = 1024;  // of a variable
+  constexpr std::uint64_t max_dimensions = 1024;  // per variable
   std::vector<std::int64_t> dimensions;           // 0: the record dimension
   for (std::uint64_t n = header.list(10); n > 0; --n) {
     dimensions_.push_back(header.name());
@@ -184,14 +185,14 @@ void CdfFile::parse(CdfHeader& header) {
     for (std::uint64_t d = 0; d < n_dimensions; ++d) {
       const std::uint64_t id = header.count();
       if (id >= dimensions.size() || (dimensions[id] == 0 && !variable.shape.empty()))
-        header.refuse(fmt::format("has a variable '{}' along a dimension that it cannot have", variable.name));
+        header.refuse(fmt::format("has a variable '{}' with an invalid dimension", variable.name));
       variable.has_records = variable.has_records || dimensions[id] == 0;
       variable.shape.push_back(dimensions[id]);
       variable.dimensions.push_back(static_cast<std::int32_t>(id));
     }
     variable.attributes = header.attributes();
     variable.type = header.type();
-    static_cast<void>(header.count());  // its size, which follows from the shape and overflows for large arrays
+    static_cast<void>(header.count());  // the size follows from the shape; this one overflows for large arrays
     variable.begin = header.offset();
     std::uint64_t bytes = size_of(variable.type);
     for (std::size_t d = variable.has_records ? 1 : 0; d < variable.shape.size(); ++d)
@@ -209,7 +210,7 @@ void CdfFile::parse(CdfHeader& header) {
     variables_.push_back(std::move(variable));
   }
   if (n_with_records == 1) record_bytes_ = unpadded_bytes;  // a lone variable's records are not padded
-  // A streaming writer does not get to count its records.
+  // A streaming writer cannot record the number of its records.
   if (n_records == (version_ == 5 ? UINT64_MAX : UINT32_MAX))
     n_records = record_bytes_ > 0 && file_bytes_ > first_record ? (file_bytes_ - first_record) / record_bytes_ : 0;
   std::uint64_t bytes_of_records = 0;
@@ -227,8 +228,8 @@ void CdfFile::check_size(const Variable& variable) const {
   if (variable.item_bytes == 0 ||
       (variable.begin <= file_bytes_ && variable.item_bytes <= file_bytes_ - variable.begin))
     return;
-  const std::uint64_t end = std::max(variable.begin, variable.begin + variable.item_bytes);  // the sum may wrap
-  refuse(variable.name, fmt::format("reaches to byte {}, but the file has {} bytes", end, file_bytes_));
+  const std::uint64_t end = std::max(variable.begin, variable.begin + variable.item_bytes);  // the sum may wrap around
+  refuse(variable.name, fmt::format("extends to byte {}, but the file has {} bytes", end, file_bytes_));
 }
 
 const CdfFile::Variable* CdfFile::find(std::string_view name) const noexcept {
@@ -239,19 +240,19 @@ const CdfFile::Variable* CdfFile::find(std::string_view name) const noexcept {
 void CdfFile::refuse(const std::string& variable, std::string cause) const {
   throw Error(ErrorCode::bad_input, {.subject = path_,
                                      .cause = fmt::format("variable '{}' {}", variable, std::move(cause)),
-                                     .remedy = "the file is damaged or was not copied whole"});
+                                     .remedy = "the file is damaged or was not copied completely"});
 }
 
 CdfFile::Values CdfFile::read(const Variable& variable, Rows rows) const {
   const std::vector<Run> runs = checked_runs(rows, variable.shape, variable.name);
-  // Bytes from one place to the next along each dimension; products were checked when the header was read.
+  // Strides in bytes along each dimension; their products were checked when the header was read.
   std::vector<std::uint64_t> strides(runs.size(), size_of(variable.type));
   for (std::size_t d = strides.size() - 1; d-- > 0;)
     strides[d] = strides[d + 1] * static_cast<std::uint64_t>(variable.shape[d + 1]);
-  if (variable.has_records) strides[0] = record_bytes_;  // records of all variables take turns
+  if (variable.has_records) strides[0] = record_bytes_;  // records of all variables are interleaved
   std::uint64_t n_bytes = size_of(variable.type);
   std::uint64_t begin = variable.begin;
-  std::uint64_t end = n_bytes;  // of the last value, from the begin
+  std::uint64_t end = n_bytes;  // end of the last value, relative to begin
   for (std::size_t d = 0; d < runs.size(); ++d) {
     n_bytes *= runs[d].count;
     begin += strides[d] * static_cast<std::uint64_t>(runs[d].first);
@@ -260,9 +261,9 @@ CdfFile::Values CdfFile::read(const Variable& variable, Rows rows) const {
   Values values{variable.type, {}};
   if (n_bytes == 0) return values;
   if (begin > file_bytes_ || end > file_bytes_ - begin)
-    refuse(variable.name, fmt::format("reaches to byte {}, but the file has {} bytes", begin + end, file_bytes_));
+    refuse(variable.name, fmt::format("extends to byte {}, but the file has {} bytes", begin + end, file_bytes_));
   values.bytes.resize(n_bytes);
-  // Dimensions that are read without a gap make one piece.
+  // Dimensions that are read without gaps form one piece.
   std::size_t n_outer = runs.size();
   std::uint64_t piece_bytes = size_of(variable.type);
   for (; n_outer > 0 && strides[n_outer - 1] == piece_bytes; --n_outer) piece_bytes *= runs[n_outer - 1].count;
@@ -280,7 +281,7 @@ CdfFile::Values CdfFile::read(const Variable& variable, Rows rows) const {
 }
 
 void CdfFile::read_bytes(const Variable& variable, std::uint64_t at, std::span<char> bytes) const {
-  // Not through the stream: it would fetch whole buffers for the short pieces of a box.
+  // Bypass the stream, which would fetch whole buffers for the short pieces of a box.
   while (!bytes.empty()) {
     const ssize_t n = ::pread(::fileno(file_.get()), bytes.data(), bytes.size(), at);
     if (n < 0 && errno == EINTR) continue;

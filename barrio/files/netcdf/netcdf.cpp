@@ -34,7 +34,7 @@ void append(const std::string& bytes, std::vector<Number>& numbers) {
                                                                  std::endian::native == std::endian::little)));
 }
 
-/// @return false if the values are not of the kind of `Number`, integers or floating-point
+/// Convert values to native numbers. @return false if they are not of the kind of `Number`, integer or floating-point
 template <class Number>
 bool convert(const CdfFile::Values& values, std::vector<Number>& numbers) {
   numbers.reserve(values.bytes.size() / size_of(values.type));
@@ -90,7 +90,7 @@ const CdfFile::Variable& variable_of(const CdfFile& file, const std::string& pat
   return *variable;
 }
 
-/// Errors of HDF5 name only the dataset: name the file too.
+/// Add the name of the file to errors of HDF5, which name only the dataset.
 template <class Read>
 auto naming(const std::string& path, const std::string& variable, Read&& read) {
   try {
@@ -236,7 +236,7 @@ std::vector<std::string> NetcdfFile::texts(const std::string& variable, Rows row
     const NativeValues values = naming(path_, variable, [&] { return read_native(hdf5(), variable, rows); });
     if (values.number_bytes != 1) {
       const Error error = fault_of(path_, variable, "does not hold text");
-      if (context_ != nullptr) throw AgreedError(error);  // the type is that of all ranks
+      if (context_ != nullptr) throw AgreedError(error);  // the type is the same on all ranks
       throw error;
     }
     characters.assign(reinterpret_cast<const char*>(values.bytes.data()), values.bytes.size());

@@ -19,7 +19,7 @@ Handle open_attribute(hid_t file, const std::string& path, const std::string& na
   return {H5Aopen_by_name(file, path.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT), &H5Aclose};
 }
 
-/// The name of what an object reference points at.
+/// Return the name of the object that a reference points to.
 std::string name_of(const Handle& attribute, const hobj_ref_t& reference) {
   const Handle object(H5Rdereference2(attribute.get(), H5P_DEFAULT, H5R_OBJECT, &reference), &H5Oclose);
   if (!object) return {};
@@ -42,8 +42,8 @@ bool is_bare_dimension(hid_t file, const std::string& dataset) {
 }
 
 void add_measured(hid_t file, const std::string& scale, ScaleNames& names) {
-  // A scale lists its datasets, and each dataset lists its scales. Only the first list is of fixed length: in a damaged
-  // heap of variable-length data HDF5 may read on for ever.
+  // A scale lists its datasets, and each dataset lists its scales. Only the first list has a fixed length; in a damaged
+  // heap of variable-length data HDF5 may loop forever.
   struct Measured {
     hobj_ref_t dataset;
     int dimension;

@@ -7,13 +7,13 @@
 
 #include "barrio/files/hdf5.hpp"
 
-// What netCDF-4 adds to HDF5. Local, on files open on this process alone.
+// The additions of netCDF-4 to HDF5. All functions are local, on files open on this process alone.
 
 namespace barrio::files::detail {
 
-/// Whether a dataset is a dimension scale: the values along a dimension, which has its name.
+/// Tell whether a dataset is a dimension scale: the values along a dimension, with the name of the dimension.
 bool is_scale(hid_t file, const std::string& dataset);
-/// Whether it is one without values.
+/// Tell whether a dataset is a dimension scale without values.
 bool is_bare_dimension(hid_t file, const std::string& dataset);
 
 /// Name of the scale along each dimension of a dataset.
@@ -21,7 +21,7 @@ using ScaleNames = std::map<std::pair<std::string, int>, std::string>;
 /// Add the dimensions that a scale is attached to.
 void add_measured(hid_t file, const std::string& scale, ScaleNames& names);
 
-/// An attribute that is one text of varying length.
+/// Read an attribute that is a single text of varying length.
 std::optional<std::string> read_string_attribute(hid_t file, const std::string& path, const std::string& name);
 
 }  // namespace barrio::files::detail

@@ -7,11 +7,11 @@ namespace barrio::geometry::detail {
 
 using Point2 = std::array<double, 2>;
 
-/// What `sign_if_sure` says where rounded numbers do not know.
+/// Answer of `sign_if_sure` where rounding errors could change the sign.
 inline constexpr int not_sure = 2;
 
-/// The sign of a rounded number if it is farther from 0 than its error may be.
-/// @param permanent  sum of the magnitudes of all products @param factor  bound of the error in half ulps of it
+/// Return the sign of a rounded number if it is farther from 0 than its error bound, else `not_sure`.
+/// @param permanent  sum of the magnitudes of all products @param factor  error bound in half ulps of `permanent`
 [[nodiscard]] inline int sign_if_sure(double rounded, double permanent, double factor) noexcept {
   const double bound = factor * (std::numeric_limits<double>::epsilon() / 2) * permanent;
   if (rounded > bound) return 1;
@@ -19,7 +19,7 @@ inline constexpr int not_sure = 2;
   return permanent == 0.0 ? 0 : not_sure;
 }
 
-// Signs without any error, for points whose rounded numbers do not tell.
+// Exact signs, for points where `sign_if_sure` is not sure.
 [[nodiscard]] int exact_orient2d(const Point2& a, const Point2& b, const Point2& c);
 [[nodiscard]] int exact_incircle(const Point2& a, const Point2& b, const Point2& c, const Point2& d);
 

@@ -6,7 +6,7 @@
 namespace barrio::geometry {
 namespace {
 
-/// Bit b of a number at bit n * b.
+/// Move bit b of a number to bit n * b.
 std::uint64_t spread(std::uint64_t x, std::size_t n) noexcept {
   struct Step {
     unsigned shift;
@@ -33,8 +33,8 @@ std::uint64_t hilbert_place(std::span<const std::uint64_t> cell, int n_bits) noe
   const std::size_t n = cell.size();
   std::array<std::uint64_t, 3> x{};
   std::copy(cell.begin(), cell.end(), x.begin());
-  // Undo the turn that each level gives to the levels below it: a reflection of the first axis, or an exchange with it.
-  // Which one it is comes by chance, so that masks beat branches.
+  // Undo the rotation that each level applies to the levels below it: a reflection of the first axis, or a swap with
+  // it. The choice is unpredictable, so masks beat branches.
   for (int bit = n_bits - 1; bit > 0; --bit) {
     const std::uint64_t below = (std::uint64_t{1} << static_cast<unsigned>(bit)) - 1;
     for (std::size_t axis = 0; axis < n; ++axis) {
@@ -44,7 +44,7 @@ std::uint64_t hilbert_place(std::span<const std::uint64_t> cell, int n_bits) noe
       x[axis] ^= differ;
     }
   }
-  // What is left is a reflected Gray code, the first axis highest at each level.
+  // The result is a reflected Gray code, with the first axis as the highest bit of each level.
   std::uint64_t place = 0;
   for (std::size_t axis = 0; axis < n; ++axis) place |= spread(x[axis], n) << (n - 1 - axis);
   for (unsigned shift = 1; shift < 64; shift *= 2) place ^= place >> shift;

@@ -5,13 +5,13 @@
 namespace barrio::geometry::detail {
 namespace {
 
-/// The same for magnitudes that do not ascend.
+/// Compute two_sum for |larger| >= |smaller|.
 TwoTerms fast_two_sum(double larger, double smaller) noexcept {
   const double sum = larger + smaller;
   return {sum, smaller - (sum - larger)};
 }
 
-/// The upper 26 bits, so that products of halves are exact.
+/// Split off the upper 26 bits; products of such halves are exact.
 TwoTerms split(double a) noexcept {
   constexpr double splitter = 134217729.0;  // 2^27 + 1
   const double wide = splitter * a;
@@ -52,7 +52,7 @@ Expansion Expansion::negated() const {
   return out;
 }
 
-/// Merge by ascending magnitude, and add up: FAST-EXPANSION-SUM of the source.
+/// Merge by ascending magnitude and sum: FAST-EXPANSION-SUM of Shewchuk 1997.
 Expansion operator+(const Expansion& a, const Expansion& b) {
   if (a.terms_.empty()) return b;
   if (b.terms_.empty()) return a;
@@ -75,7 +75,7 @@ Expansion operator+(const Expansion& a, const Expansion& b) {
   return out;
 }
 
-/// SCALE-EXPANSION of the source.
+/// Scale by a double: SCALE-EXPANSION of Shewchuk 1997.
 Expansion Expansion::times(double factor) const {
   Expansion out(*scratch_);
   if (terms_.empty() || factor == 0.0) return out;

@@ -7,23 +7,22 @@
 
 namespace barrio::geometry::detail {
 
-/// Memory for the numbers of one predicate, given back as a whole.
+/// Memory for the numbers of one predicate, released as a whole.
 class Scratch {
  public:
   [[nodiscard]] std::pmr::memory_resource* resource() noexcept { return &resource_; }
 
  private:
-  std::array<std::byte, 32768> first_;  // enough unless points are as hard as can be
+  std::array<std::byte, 32768> first_;  // enough for all but the hardest points
   std::pmr::monotonic_buffer_resource resource_{first_.data(), first_.size()};
 };
 
-/// A number without any error: a sum of doubles that do not overlap, ascending, without zeros. The sign of the last one
-/// is that of all.
+/// An exact number: a sum of non-overlapping, non-zero doubles in ascending order. The last one carries the sign.
 class Expansion {
  public:
-  /// 0.
+  /// Make zero.
   explicit Expansion(Scratch& scratch) : scratch_(&scratch), terms_(scratch.resource()) {}
-  /// a - b
+  /// Make a - b.
   Expansion(Scratch& scratch, double a, double b);
 
   [[nodiscard]] int sign() const noexcept { return terms_.empty() ? 0 : terms_.back() > 0 ? 1 : -1; }
@@ -41,10 +40,10 @@ class Expansion {
   std::pmr::vector<double> terms_;
 };
 
-/// The arithmetic that all of this stands on.
+/// The exact result of one operation on two doubles.
 struct TwoTerms {
   double high;  ///< the rounded result
-  double low;   ///< its error
+  double low;   ///< its rounding error
 };
 [[nodiscard]] TwoTerms two_sum(double a, double b) noexcept;
 [[nodiscard]] TwoTerms two_product(double a, double b) noexcept;

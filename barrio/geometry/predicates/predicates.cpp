@@ -20,14 +20,14 @@ T minor2(const T& ax, const T& ay, const T& bx, const T& by) {
   return ax * by - ay * bx;
 }
 
-/// Determinant of rows (a, b, c), by the last column.
+/// Compute the determinant of rows (a, b, c), expanded along the last column.
 template <class T>
 T minor3(const std::array<T, 3>& a, const std::array<T, 3>& b, const std::array<T, 3>& c) {
   return a[2] * minor2(b[0], b[1], c[0], c[1]) + b[2] * minor2(c[0], c[1], a[0], a[1]) +
          c[2] * minor2(a[0], a[1], b[0], b[1]);
 }
 
-/// The same with magnitudes: what bounds the error.
+/// Compute the same expansion with magnitudes, which bounds the error.
 double permanent3(const std::array<double, 3>& a, const std::array<double, 3>& b, const std::array<double, 3>& c) {
   const auto two = [](const std::array<double, 3>& p, const std::array<double, 3>& q) {
     return std::abs(p[0] * q[1]) + std::abs(p[1] * q[0]);
@@ -52,7 +52,7 @@ std::array<Expansion, 3> exact_difference(Scratch& scratch, const Point3& a, con
 
 std::array<Expansion, 3> lifted(const std::array<Expansion, 2>& p) { return {p[0], p[1], p[0] * p[0] + p[1] * p[1]}; }
 
-/// The first sign that is not 0 of what lifting each point would change, by descending id.
+/// Return the first non-zero sign of the change that lifting a point would make, by descending id.
 template <std::size_t n, class Change>
 int sign_of_lifts(std::span<const GlobalId, n> ids, Change&& change) {
   std::array<std::size_t, n> order{};
@@ -147,7 +147,7 @@ int insphere(const std::array<Point3, 5>& points, std::span<const GlobalId, 5> i
 
 void check_arithmetic() {
   constexpr double small = 0x1p-53;
-  volatile double one = 1.0;  // so that nothing is known at compile time
+  volatile double one = 1.0;  // keeps the compiler from folding constants
   const auto [sum, lost] = detail::two_sum(one, small * one);
   const double wide = one + 2 * small;
   const auto [product, rest] = detail::two_product(wide, wide);
@@ -159,7 +159,7 @@ void check_arithmetic() {
   if (sum == 1.0 && lost == small && product == 1.0 + 4 * small && rest == 4 * small * small && are_signs) return;
   throw Error(ErrorCode::failed,
               {.subject = "arithmetic",
-               .cause = "does not round as IEEE 754 says, so that signs of determinants would be wrong",
+               .cause = "does not round as IEEE 754 prescribes; signs of determinants would be wrong",
                .remedy = "build without -ffast-math and with -ffp-contract=off; on x86 with SSE2"});
 }
 

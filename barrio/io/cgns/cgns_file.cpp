@@ -9,8 +9,8 @@
 #include "barrio/base/error.hpp"
 #include "barrio/io/common/node_orders.hpp"
 
-// CGNS on HDF5: a node is a group with the attributes name, label and type; its data, if any, is the dataset " data",
-// in Fortran's order, so that HDF5 sees the indices reversed.
+// CGNS on HDF5: a node is a group with the attributes name, label and type. Its data, if any, is the dataset " data",
+// in Fortran's order, so HDF5 sees the indices reversed.
 
 namespace barrio::io::detail {
 namespace {
@@ -27,12 +27,12 @@ std::string label_of(hid_t file, const std::string& node) {
 
 std::string data_of(const std::string& node) { return node + "/ data"; }
 
-/// The text that is a node's data; empty if there is none.
+/// Return a node's data as text; empty if it has none.
 std::string text_of(hid_t file, const std::string& node) {
   return files::has(file, data_of(node)) ? text(files::read_native(file, data_of(node)).bytes) : "";
 }
 
-/// Names of the nodes of a label below a node, ascending.
+/// List the names of the nodes of a label below a node, ascending.
 std::vector<std::string> children(hid_t file, const std::string& node, std::string_view label) {
   std::vector<std::string> found;
   for (const std::string& name : files::names_in(file, node.empty() ? "/" : node))
@@ -54,7 +54,7 @@ CgnsSection section_of(hid_t file, const std::string& path, const CgnsZone& zone
   }
   section.type = known->type;
   section.n_nodes = known->n_nodes;
-  constexpr std::int64_t most = std::int64_t{1} << 62;  // leaves room for what is added to an element's number
+  constexpr std::int64_t most = std::int64_t{1} << 62;  // leaves room for additions to an element's number
   if (range.size() == 2 && range[0] >= 1 && range[1] >= range[0] && range[1] < most && sizes.size() == 1) {
     section.first = range[0];
     section.n = sizes[0] / section.n_nodes;
@@ -63,12 +63,13 @@ CgnsSection section_of(hid_t file, const std::string& path, const CgnsZone& zone
       return section;
     }
   }
-  refuse(ErrorCode::bad_input, path,
-         fmt::format("section '{}' of zone '{}' has not as many nodes as its range of elements needs", name, zone.name),
-         damaged_remedy);
+  refuse(
+      ErrorCode::bad_input, path,
+      fmt::format("section '{}' of zone '{}' must have as many nodes as its range of elements needs", name, zone.name),
+      damaged_remedy);
 }
 
-/// @return nothing if the condition names no places
+/// @return nothing if the boundary condition has no location
 std::optional<CgnsBoundary> boundary_of(hid_t file, const std::string& path, const CgnsZone& zone,
                                         const std::string& node, const std::string& name) {
   const std::string family = text_of(file, node + "/FamilyName");
@@ -85,18 +86,18 @@ std::optional<CgnsBoundary> boundary_of(hid_t file, const std::string& path, con
       boundary.n = sizes.empty() ? 0 : sizes[0];
       if (!zone.is_structured) return boundary;
       refuse(ErrorCode::bad_input, path,
-             fmt::format("condition '{}' of the structured zone '{}' is a list of points", name, zone.name),
+             fmt::format("boundary condition '{}' of the structured zone '{}' is a list of points", name, zone.name),
              "give it as a range");
     }
     const auto ends = files::read_integers(file, data);
     const std::size_t n_indices = zone.n_indices;
     if (ends.size() != 2 * n_indices)
-      refuse(ErrorCode::bad_input, path, fmt::format("condition '{}' of zone '{}' has no two ends", name, zone.name),
-             damaged_remedy);
+      refuse(ErrorCode::bad_input, path,
+             fmt::format("boundary condition '{}' of zone '{}' must have two ends", name, zone.name), damaged_remedy);
     boundary.low.fill(1);
     boundary.high.fill(1);
     int n_faces = 0;
-    for (std::size_t d = 0; d < n_indices; ++d) {
+    for (int d = 0; d < zone.n_indices; ++d) {
       boundary.low[d] = std::min(ends[d], ends[n_indices + d]);
       boundary.high[d] = std::max(ends[d], ends[n_indices + d]);
       const bool may_be_face = boundary.low[d] == boundary.high[d] &&
@@ -104,10 +105,10 @@ std::optional<CgnsBoundary> boundary_of(hid_t file, const std::string& path, con
       const std::int64_t n = zone.n[d] - (boundary.on_vertices || may_be_face ? 0 : 1);
       if (zone.is_structured && (boundary.low[d] < 1 || boundary.high[d] > n))
         refuse(ErrorCode::bad_input, path,
-               fmt::format("condition '{}' of zone '{}' lies outside of the zone", boundary.name, zone.name),
+               fmt::format("boundary condition '{}' of zone '{}' lies outside of the zone", boundary.name, zone.name),
                damaged_remedy);
       n_faces += may_be_face ? 1 : 0;
-      if (may_be_face) boundary.normal = static_cast<int>(d);
+      if (may_be_face) boundary.normal = d;
     }
     if (const auto letter = location.substr(0, 1); letter >= "I" && letter <= "K" && location.ends_with("FaceCenter")) {
       boundary.normal = location[0] - 'I';
@@ -118,20 +119,21 @@ std::optional<CgnsBoundary> boundary_of(hid_t file, const std::string& path, con
       if (boundary.low[normal] != boundary.high[normal])
         refuse(
             ErrorCode::bad_input, path,
-            fmt::format("condition '{}' of zone '{}' is on faces of {}, but reaches from {} = {} to {}", boundary.name,
-                        zone.name, location, "ijk"[normal], boundary.low[normal], boundary.high[normal]),
-            "give a condition for each plane of faces");
+            fmt::format("boundary condition '{}' of zone '{}' is on faces of {}, but reaches from {} = {} to {}",
+                        boundary.name, zone.name, location, "ijk"[normal], boundary.low[normal], boundary.high[normal]),
+            "give a boundary condition for each plane of faces");
     }
     if (zone.is_structured && (n_faces != 1 || boundary.normal >= zone.n_indices))
-      refuse(ErrorCode::bad_input, path,
-             fmt::format("condition '{}' of zone '{}' is not on one face of the zone", boundary.name, zone.name),
-             "give each condition a range of points on one face");
+      refuse(
+          ErrorCode::bad_input, path,
+          fmt::format("boundary condition '{}' of zone '{}' is not on one face of the zone", boundary.name, zone.name),
+          "give each boundary condition a range of points on one face");
     return boundary;
   }
   return {};
 }
 
-std::string coordinate_of(const CgnsZone& zone, std::size_t d) {
+std::string coordinate_of(const CgnsZone& zone, int d) {
   constexpr std::array<char, 3> axes{'X', 'Y', 'Z'};
   return data_of(fmt::format("{}/GridCoordinates/Coordinate{}", zone.path, axes[d]));
 }
@@ -146,20 +148,20 @@ CgnsZone zone_of(hid_t file, const std::string& path, const std::string& base, c
   const auto sizes = files::read_integers(file, data_of(zone.path));
   if (std::ssize(sizes) != std::int64_t{3} * zone.n_indices ||
       (zone.is_structured && (cell_dim < 2 || kind != "Structured")))
-    refuse(ErrorCode::bad_input, path, fmt::format("zone '{}' has sizes that make no sense", name), damaged_remedy);
-  for (std::size_t d = 0; d < static_cast<std::size_t>(zone.n_indices); ++d) {
+    refuse(ErrorCode::bad_input, path, fmt::format("zone '{}' has impossible sizes", name), damaged_remedy);
+  for (int d = 0; d < zone.n_indices; ++d) {
     zone.n[d] = sizes[d];
     if (zone.n[d] < (zone.is_structured ? 2 : 1) || zone.n[d] > std::int64_t{1} << 40)
       refuse(ErrorCode::bad_input, path, fmt::format("zone '{}' has {} vertices along an index", name, zone.n[d]),
              damaged_remedy);
   }
-  // Check the sizes against the coordinates that HDF5 stores, before anything is made of them. Check all axes: only the
-  // ranks that read the missing rows would notice a short one.
-  for (std::size_t d = 0; d < static_cast<std::size_t>(catalog.n_dims); ++d) {
+  // Check the sizes against the coordinates that HDF5 stores, before any table is made. Check all axes: only the ranks
+  // that read the missing rows would notice a short one.
+  for (int d = 0; d < catalog.n_dims; ++d) {
     const auto shape = files::extents(file, coordinate_of(zone, d));
     if (!std::ranges::equal(shape.rbegin(), shape.rend(), zone.n.begin(), zone.n.begin() + zone.n_indices))
       refuse(ErrorCode::bad_input, path,
-             fmt::format("zone '{}' has not as many coordinates as vertices, along {}", name, "xyz"[d]),
+             fmt::format("zone '{}' must have as many coordinates as vertices, along {}", name, "xyz"[d]),
              damaged_remedy);
     files::check_size(file, coordinate_of(zone, d));
   }
@@ -195,13 +197,12 @@ bool is_cgns(hid_t file) { return files::has(file, "/ hdf5version") || files::ha
 CgnsCatalog read_cgns_catalog(hid_t file, const std::string& path) {
   const auto bases = children(file, "", "CGNSBase_t");
   if (bases.size() != 1)
-    refuse(ErrorCode::bad_input, path, fmt::format("has {} CGNS bases, barrio reads files with one", bases.size()),
-           "save one base alone");
+    refuse(ErrorCode::bad_input, path, fmt::format("has {} CGNS bases; barrio reads files with one", bases.size()),
+           "save a single base");
   const std::string base = "/" + bases[0];
   const auto dims = files::read_integers(file, data_of(base));
   if (dims.size() != 2 || dims[0] < 1 || dims[0] > 3 || dims[1] < dims[0] || dims[1] > 3)
-    refuse(ErrorCode::bad_input, path, fmt::format("base '{}' has dimensions that make no sense", bases[0]),
-           damaged_remedy);
+    refuse(ErrorCode::bad_input, path, fmt::format("base '{}' has impossible dimensions", bases[0]), damaged_remedy);
   CgnsCatalog catalog{.cell_dim = static_cast<int>(dims[0]), .n_dims = static_cast<int>(dims[1])};
   std::map<std::pair<CellType, int>, std::int64_t> n_alike;
   for (const std::string& name : children(file, base, "Zone_t")) {
@@ -226,11 +227,11 @@ std::vector<double> read_cgns_coordinates(files::Place file, const CgnsCatalog& 
   const std::int64_t inner = zone.n_vertices() / zone.n[zone.n_indices - 1];
   const std::int64_t first = rows.first / inner;
   const std::int64_t end = rows.count == 0 ? first : (rows.first + rows.count - 1) / inner + 1;
-  for (std::size_t d = 0; d < static_cast<std::size_t>(catalog.n_dims); ++d) {
+  for (int d = 0; d < catalog.n_dims; ++d) {
     const std::vector<double> x = files::read_reals(file, coordinate_of(zone, d), {first, end - first});
-    coordinates.resize(3 * static_cast<std::size_t>(rows.count));  // only now: the file has shown that it has them
+    coordinates.resize(3 * rows.count);  // only now: the file has shown that it has them
     const std::size_t skipped = rows.first - first * inner;
-    for (std::size_t i = 0; i < static_cast<std::size_t>(rows.count); ++i) coordinates[3 * i + d] = x.at(skipped + i);
+    for (std::int64_t i = 0; i < rows.count; ++i) coordinates[3 * i + d] = x.at(skipped + i);
   }
   return coordinates;
 }
@@ -255,14 +256,14 @@ std::vector<GlobalId> read_cgns_nodes(files::Place file, const std::string& path
   }
   const files::Rows words{rows.first * section.n_nodes, rows.count * section.n_nodes};
   nodes = files::read_ids(file, data_of(section.path + "/ElementConnectivity"), 1, words);
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
+  for (std::int64_t i = 0; i < std::ssize(nodes); ++i) {
     if ((value(nodes[i]) < 0 || value(nodes[i]) >= zone.n[0]) && !fault) {
       fault = Error(
           ErrorCode::bad_input,
           {.subject = path,
            .cause = fmt::format("element {} of zone '{}', in section '{}', has node {}, but the nodes are 1 to {}",
-                                section.first + rows.first + static_cast<std::int64_t>(i) / section.n_nodes, zone.name,
-                                section.name, value(nodes[i]) + 1, zone.n[0]),
+                                section.first + rows.first + i / section.n_nodes, zone.name, section.name,
+                                value(nodes[i]) + 1, zone.n[0]),
            .remedy = damaged_remedy});
     }
     nodes[i] = GlobalId{value(nodes[i]) + zone.first_vertex};

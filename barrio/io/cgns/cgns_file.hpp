@@ -10,7 +10,7 @@
 
 namespace barrio::io::detail {
 
-/// Elements of one type that a zone keeps together; or the cells of a structured zone.
+/// Elements of one type stored together in a zone, or the cells of a structured zone.
 struct CgnsSection {
   std::string path = {};  ///< of its node in the file
   std::string name = {};
@@ -21,13 +21,13 @@ struct CgnsSection {
   std::int64_t row = 0;    ///< of its first element among those of its type and number of nodes
 };
 
-/// Vertices, elements or a face of a structured zone, with a condition on them.
+/// A boundary condition on vertices, elements or a face of a structured zone.
 struct CgnsBoundary {
   std::string path = {};  ///< of the list of numbers; empty for a range
   std::string name = {};  ///< of the family if there is one
   bool on_vertices = false;
   std::array<std::int64_t, 3> low{};   ///< of a range: numbers from 1, inclusive
-  std::array<std::int64_t, 3> high{};  ///< those of an unstructured zone have one index
+  std::array<std::int64_t, 3> high{};  ///< a zone that is not structured has one index
   std::int64_t n = 0;                  ///< length of a list
   int normal = -1;                     ///< of a face of a structured zone: the index that does not vary
 };
@@ -45,7 +45,7 @@ struct CgnsZone {
   [[nodiscard]] std::int64_t n_vertices() const noexcept { return n[0] * n[1] * n[2]; }
 };
 
-/// What a CGNS file holds, without its arrays. O(zones + sections + boundaries).
+/// Contents of a CGNS file without its arrays. O(zones + sections + boundaries).
 struct CgnsCatalog {
   int cell_dim = 3;
   int n_dims = 3;
@@ -53,18 +53,19 @@ struct CgnsCatalog {
   std::vector<CgnsZone> zones = {};
 };
 
-/// Whether an HDF5 file has the root of a CGNS file. Local.
+/// Tell whether an HDF5 file has the root of a CGNS file. Local.
 bool is_cgns(hid_t file);
 
 /// Read the list of zones. Local.
 /// @throws Error{bad_input} naming the zone or section that is damaged or not supported
 CgnsCatalog read_cgns_catalog(hid_t file, const std::string& path);
 
-/// Read vertices of a zone, shape (rows, 3). Collective if the file is open on all ranks.
+/// Read the vertices of a zone, shape (rows, 3). Collective if the file is open on all ranks.
 std::vector<double> read_cgns_coordinates(files::Place file, const CgnsCatalog& catalog, const CgnsZone& zone,
                                           files::Rows rows);
-/// Read or make the vertices of elements, as rows among all vertices. As read_cgns_coordinates.
-/// @param fault  gets the first vertex that does not exist; reading goes on, since other ranks are in the same read
+/// Read the nodes of elements, or make those of structured cells, as rows of the vertex table. Collective as
+/// read_cgns_coordinates.
+/// @param fault  gets the first vertex that does not exist; reading continues, since other ranks are in the same read
 std::vector<GlobalId> read_cgns_nodes(files::Place file, const std::string& path, const CgnsZone& zone,
                                       const CgnsSection& section, files::Rows rows, Status& fault);
 

@@ -34,8 +34,7 @@ Json inspect_cgns(const std::string& path, const InspectOptions& options) {
   add_entities(result, counts);
   add_sets(result, sets);
   result["tags"] = Json::array();
-  if (!options.with_quality || static_cast<std::uint64_t>(catalog.n_vertices) * sizeof(Point) > options.limit_bytes)
-    return result;
+  if (!has_quality(catalog.n_vertices, options)) return result;
   std::vector<Point> points;
   for (const CgnsZone& zone : catalog.zones) {
     const auto x = read_cgns_coordinates(file.get(), catalog, zone, {0, zone.n_vertices()});

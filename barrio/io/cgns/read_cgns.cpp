@@ -12,7 +12,7 @@
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
 
-// CGNS on HDF5. Rank 0 reads the list of zones; then every rank reads its slab of each array, and makes its slab of the
+// CGNS on HDF5. Rank 0 reads the list of zones. Then every rank reads its slab of each array, and makes its slab of the
 // cells of structured zones.
 
 namespace barrio::io::detail {
@@ -81,8 +81,7 @@ class Reader {
   }
   std::int32_t add_set(SetKind kind, const std::string& name) {
     const auto alike = std::ranges::count(tables_.sets, kind, &mesh::SetInfo::kind);
-    tables_.sets.push_back({.kind = kind, .id = static_cast<std::int32_t>(alike + 1), .name = name});
-    return static_cast<std::int32_t>(tables_.sets.size() - 1);
+    return detail::add_set(tables_, {.kind = kind, .id = static_cast<std::int32_t>(alike + 1), .name = name});
   }
   void add_rows(std::int32_t set, Dim dim, std::int64_t first, std::int64_t n) {
     if (context_.is_root() && n > 0) tables_.members.push_back({set, dim, first, n});
@@ -128,8 +127,8 @@ class Reader {
              std::int64_t high, std::int64_t n) const {
     if (low >= 1 && high <= n) return;
     refuse(ErrorCode::bad_input, path_,
-           fmt::format("condition '{}' of zone '{}' has {} {}, but they are 1 to {}", boundary.name, zone.name, what,
-                       low < 1 ? low : high, n),
+           fmt::format("boundary condition '{}' of zone '{}' has {} {}, but they are 1 to {}", boundary.name, zone.name,
+                       what, low < 1 ? low : high, n),
            damaged_remedy);
   }
   [[nodiscard]] std::vector<std::int64_t> list_of(const CgnsBoundary& boundary) const {
@@ -140,8 +139,8 @@ class Reader {
     const std::vector<std::int64_t> numbers = boundary.path.empty() ? std::vector<std::int64_t>() : list_of(boundary);
     agree_after(context_, [&] {
       if (zone.sections.empty())
-        refuse(ErrorCode::bad_input, path_, fmt::format("zone '{}' has a condition but no elements", zone.name),
-               damaged_remedy);
+        refuse(ErrorCode::bad_input, path_,
+               fmt::format("zone '{}' has a boundary condition but no elements", zone.name), damaged_remedy);
       const std::int64_t n = zone.sections.back().first + zone.sections.back().n - 1;
       if (boundary.path.empty()) check(zone, boundary, "element", boundary.low[0], boundary.high[0], n);
       for (const std::int64_t number : numbers) check(zone, boundary, "element", number, number, n);
@@ -170,22 +169,22 @@ class Reader {
     std::int32_t set;
     std::int64_t position;
 
-    [[nodiscard]] std::int64_t n_along(std::size_t d) const {
-      if (static_cast<int>(d) == boundary->normal || static_cast<int>(d) >= zone->n_indices) return 1;
+    [[nodiscard]] std::int64_t n_along(int d) const {
+      if (d == boundary->normal || d >= zone->n_indices) return 1;
       return boundary->high[d] - boundary->low[d] + (boundary->on_vertices ? 0 : 1);
     }
     [[nodiscard]] std::int64_t n_faces() const { return n_along(0) * n_along(1) * n_along(2); }
 
-    /// Corners of a face, in an order by which it looks out of the zone.
+    /// Return the corners of a face, ordered so that it looks out of the zone.
     [[nodiscard]] ListedSide side(std::int64_t face) const {
       std::int64_t low = zone->first_vertex;
       std::array<std::int64_t, 2> steps{};
       std::size_t n_steps = 0;
       std::int64_t stride = 1;
-      for (std::size_t d = 0; d < static_cast<std::size_t>(zone->n_indices); ++d) {
+      for (int d = 0; d < zone->n_indices; ++d) {
         low += (boundary->low[d] - 1 + face % n_along(d)) * stride;
         face /= n_along(d);
-        if (static_cast<int>(d) != boundary->normal) steps[n_steps++] = stride;
+        if (d != boundary->normal) steps[n_steps++] = stride;
         stride *= zone->n[d];
       }
       const std::size_t normal = boundary->normal;
@@ -222,12 +221,12 @@ class Reader {
   files::SharedFile file_;
   MeshTables tables_;
   std::vector<std::size_t> first_section_;  // of each zone, among those of all
-  std::vector<std::size_t> table_of_;       // place in the tables, of each section
+  std::vector<std::int32_t> table_of_;      // index in the tables of each section
   std::vector<Patch> faces_;
   std::int64_t n_faces_ = 0;
 };
 
-/// Paths in hexadecimal: JSON is UTF-8, a name in a file need not be, and HDF5 needs it unchanged.
+/// Encode a path in hexadecimal: JSON is UTF-8, a name in a file need not be, and HDF5 needs it unchanged.
 std::string hex_of(std::string_view bytes) {
   std::string digits;
   for (const char byte : bytes) digits += fmt::format("{:02x}", static_cast<unsigned char>(byte));
@@ -267,7 +266,7 @@ MeshTables read_cgns(mpi::Context& context, const std::string& path) {
   change_paths(catalog, from_hex);
   if (catalog.zones.size() > 1)
     context.log().notice(
-        fmt::format("{} has {} zones: each keeps its own vertices, also where zones meet", path, catalog.zones.size()));
+        fmt::format("{} has {} zones: they do not share vertices, even where they meet", path, catalog.zones.size()));
   return Reader(context, path, std::move(catalog)).read();
 }
 

@@ -25,7 +25,7 @@ void ClimateCatalog::for_each_cell(std::int64_t first, std::int64_t n,
   grid().for_each_cell(first, n, [&](std::span<const std::int64_t> corners) {
     const std::span<std::int64_t> nodes = std::span(turned).first(corners.size());
     if (corners.size() == 8) {
-      std::ranges::rotate_copy(corners, corners.begin() + 4, nodes.begin());  // top and bottom change places
+      std::ranges::rotate_copy(corners, corners.begin() + 4, nodes.begin());  // swap top and bottom
     } else {
       std::ranges::reverse_copy(corners, nodes.begin());
     }
@@ -75,22 +75,22 @@ ClimateCatalog read_climate_catalog(const files::NetcdfFile& file, const std::st
     into.name = axes[axis]->name;
     into.values = listing.numbers(*axes[axis], path);
     if (into.values.empty() || (axis != ClimateListing::level && into.values.size() < 2))
-      refuse(into.name, fmt::format("has {} values, but a grid needs two at least", into.values.size()),
-             "check that the file is a grid, not a single place");
+      refuse(into.name, fmt::format("has {} values, but must have at least two", into.values.size()),
+             "check that the file is a grid, not a single point");
     const auto wrong = std::ranges::find_if(into.values, [](double x) { return !std::isfinite(x); });
     if (wrong != into.values.end())
-      refuse(into.name, fmt::format("has a value that is not a finite number at place {}", wrong - into.values.begin()),
-             "write it again: an axis has no missing values");
+      refuse(into.name, fmt::format("has a value that is not a finite number at index {}", wrong - into.values.begin()),
+             "write it again: an axis must not have missing values");
     const bool ascends = into.values.size() == 1 || into.values[0] < into.values[1];
     const auto turn = std::ranges::adjacent_find(
         into.values, [&](double one, double next) { return ascends ? one >= next : one <= next; });
     if (turn != into.values.end())
       refuse(into.name,
-             fmt::format("has the value {} after {} at place {}, but should ascend or descend throughout", turn[1],
+             fmt::format("has the value {} after {} at index {}, but must ascend or descend throughout", turn[1],
                          turn[0], turn - into.values.begin() + 1),
-             "put the places of the grid, and the fields with them, in order");
+             "sort the points of the grid, and the fields with them");
   }
-  double n_points = 1.0;  // in floating point: the product may pass 2^63
+  double n_points = 1.0;  // in floating point: the product may exceed 2^63
   for (const ClimateAxis& axis : catalog.axes) n_points *= static_cast<double>(axis.values.size());
   if (n_points > 1e17)
     throw Error(ErrorCode::bad_input, {.subject = path,
@@ -122,7 +122,7 @@ ClimateSource open_climate(mpi::Context& context, const std::string& path) {
 
 std::vector<double> read_climate_box(const files::NetcdfFile& file, const ClimateVariable& variable,
                                      const mesh::IndexBox& box) {
-  // A rank without a share takes part with no rows.
+  // A rank without a share takes part with zero rows.
   std::array<files::Run, 3> runs{};  // of levels, latitudes, longitudes, as the file has them
   for (std::size_t axis = 0; axis < 3 && !box.empty(); ++axis) runs[2 - axis] = {box.low[axis], box.extent(axis)};
   const std::span<const files::Run> of = std::span<const files::Run>(runs).subspan(variable.has_levels ? 0 : 1);

@@ -9,37 +9,37 @@
 #include "barrio/io/common/structured_cells.hpp"
 #include "barrio/mesh/structured.hpp"
 
-// Grids of longitudes, latitudes and maybe levels on netCDF, by the CF conventions: an axis is a coordinate variable,
-// which has the name of its dimension; a field runs over (level, latitude, longitude), behind the time.
+// Longitude/latitude grids, with or without levels, in netCDF by the CF conventions. An axis is a coordinate variable,
+// which has the name of its dimension. A field runs over (level, latitude, longitude), after the time.
 
 namespace barrio::io::detail {
 
 /// A coordinate variable.
 struct ClimateAxis {
-  std::string name = {};  ///< empty: the file has no such axis, and the grid one place along it
+  std::string name = {};  ///< empty if the file lacks this axis; the grid then has one point along it
   std::vector<double> values;
 };
 
-/// A variable over latitudes and longitudes, maybe levels too.
+/// A variable over latitudes and longitudes, with or without levels.
 struct ClimateVariable {
   std::string name = {};
-  std::vector<std::int64_t> within;  ///< place in each dimension before those of the grid: the last time step
+  std::vector<std::int64_t> within;  ///< index in each dimension before those of the grid: the last time step
   bool has_levels = false;
-  bool is_real = true;         ///< in the file: floating-point numbers, not integers
-  bool becomes_int32 = false;  ///< they are integers of up to 32 bits
-  /// The values of a packed variable are the numbers in the file times this, and a constant.
+  bool is_real = true;         ///< floating-point in the file, not integer
+  bool becomes_int32 = false;  ///< integers of at most 32 bits
+  /// A packed variable: value = number in the file * scale + offset.
   double scale = 1.0;
   double offset = 0.0;
-  std::vector<double> missing = {};  ///< numbers in the file that stand for no value
+  std::vector<double> missing = {};  ///< numbers in the file that mark a missing value
 };
 
-/// What a file holds, without the values of its fields. O(places along the axes + variables).
+/// Contents of a file without the values of its fields. O(points along the axes + variables).
 struct ClimateCatalog {
   std::array<ClimateAxis, 3> axes;  ///< of longitudes, latitudes, levels
-  bool goes_round = false;          ///< the first longitude comes right after the last one
+  bool goes_round = false;          ///< the longitudes are periodic: the first one follows the last one
   std::int64_t n_steps = 0;
   std::vector<ClimateVariable> variables;
-  std::vector<std::string> left_out;    ///< what of the grid is not read, and why
+  std::vector<std::string> left_out;    ///< variables on the grid that are not read, and why
   std::vector<std::string> not_fields;  ///< variables that are not over latitudes and longitudes
 
   [[nodiscard]] PointGrid grid() const noexcept {
@@ -52,30 +52,30 @@ struct ClimateCatalog {
     for (std::size_t axis = 0; axis < 3; ++axis) x[axis] = axes[axis].values[at[axis]];
     return x;
   }
-  /// Whether cells in the order of the file would be mirror images: one axis descends, or all three.
+  /// Tell whether cells in the file's order would be mirror images: one axis descends, or all three.
   [[nodiscard]] bool is_mirrored() const noexcept;
-  /// Visit cells by their corners, the right way round.
+  /// Visit cells by their corners, correctly oriented.
   void for_each_cell(std::int64_t first, std::int64_t n,
                      const std::function<void(std::span<const std::int64_t>)>& visit) const;
 };
 
-/// Whether a netCDF file has longitudes or latitudes, by its variables and dimensions. Local.
+/// Tell whether a netCDF file has longitudes or latitudes, by its variables and dimensions. Local.
 bool is_climate(const files::NetcdfFile& file);
 
 /// Read axes and the list of variables. Local.
 /// @throws Error{bad_input} naming the variable that is missing, damaged or not supported
 ClimateCatalog read_climate_catalog(const files::NetcdfFile& file, const std::string& path);
 
-/// A file that all ranks read together, and what they know of it.
+/// A file opened by all ranks, and its catalog.
 struct ClimateSource {
   files::NetcdfFile file;
   ClimateCatalog catalog;
 };
-/// Open a file on all ranks; rank 0 reads the catalog. Collective. The log says what is left out.
+/// Open a file on all ranks; rank 0 reads the catalog. Collective. The log names what is left out.
 ClimateSource open_climate(mpi::Context& context, const std::string& path);
 
-/// Read a box of a variable, the first axis running fastest; a variable without levels is repeated on each. As
-/// NetcdfFile::reals. Missing values become NaN, but those of integers stay.
+/// Read a box of a variable, the first axis fastest; a variable without levels is repeated on each. Collective as
+/// NetcdfFile::reals. Missing values of reals become NaN; those of integers stay as they are.
 std::vector<double> read_climate_box(const files::NetcdfFile& file, const ClimateVariable& variable,
                                      const mesh::IndexBox& box);
 

@@ -12,11 +12,11 @@ namespace {
 
 using Kind = files::NativeValues::Kind;
 
-/// How an axis is recognised: by the name of its variable, or by its units or standard name.
+/// Marks of an axis: the name of its variable, its units or its standard name.
 struct Marks {
   const char* noun;
   std::vector<std::string_view> names;
-  std::string_view direction;  ///< of its degrees, in the units
+  std::string_view direction;  ///< of its degrees, in its units
   std::string_view standard_name;
 };
 const std::array<Marks, 3>& marks() {
@@ -26,7 +26,7 @@ const std::array<Marks, 3>& marks() {
   return all;
 }
 
-/// Whether units are degrees of a direction, in one of the spellings of CF: "degrees_east", "degree_E" and so on.
+/// Tell whether units are degrees of a direction, in one of CF's spellings: "degrees_east", "degree_E" and so on.
 bool are_degrees(std::string_view units, std::string_view direction) {
   if (!units.starts_with("degree")) return false;
   units.remove_prefix(6);
@@ -35,7 +35,7 @@ bool are_degrees(std::string_view units, std::string_view direction) {
   return units == direction || units == (direction == "east" ? "E" : "N");
 }
 
-/// The coordinate variable along whose dimension most others run; one with a single place only if all have one.
+/// Return the coordinate variable along whose dimension most others run; one with a single value only if all have one.
 const ClimateListing::Variable* max_used(const std::vector<const ClimateListing::Variable*>& all,
                                          const std::vector<std::int64_t>& n_uses) {
   const auto weight = [&](const ClimateListing::Variable* variable) {
@@ -77,7 +77,7 @@ bool ClimateListing::mentions(Axis axis) const {
 
 const ClimateListing::Variable* ClimateListing::find_axis(Axis axis, const std::string& path) const {
   std::vector<const Variable*> all;
-  const Variable* other = nullptr;  // has the marks of the axis, but is no coordinate
+  const Variable* other = nullptr;  // has the marks of the axis, but is not a coordinate
   for (const Variable& variable : listing_.variables) {
     if (!is_such(variable, axis)) continue;
     if (is_coordinate(variable)) {
@@ -97,17 +97,17 @@ const ClimateListing::Variable* ClimateListing::find_axis(Axis axis, const std::
     if (other != nullptr && other->shape.size() != 1) {
       cause = fmt::format("has {} dimensions, but {} of a grid have one", other->shape.size(), known.noun);
     } else if (other != nullptr && other->dimensions[0] < 0) {
-      cause = fmt::format("runs along a dimension of {} places that has no name", other->shape[0]);
+      cause = fmt::format("runs along a dimension of length {} that has no name", other->shape[0]);
     } else if (other != nullptr) {
-      cause = fmt::format("runs along the dimension '{}' of {} places, not along one of its own name",
+      cause = fmt::format("runs along the dimension '{}' of length {}, not along one of its own name",
                           listing_.dimensions[other->dimensions[0]], other->shape[0]);
     }
     throw Error(
         ErrorCode::bad_input,
         {.subject = path,
          .cause = fmt::format("variable '{}' {}", name, cause),
-         .remedy = fmt::format("a grid has its {0} in a variable {1}({1}), in degrees_{2}; others can be brought onto "
-                               "one, by cdo remapbil for example",
+         .remedy = fmt::format("a grid needs its {0} in a variable {1}({1}), in degrees_{2}; remap other grids to "
+                               "one, for example by cdo remapbil",
                                known.noun, name, known.direction)});
   }
   std::vector<std::int64_t> n_uses(listing_.dimensions.size(), 0);
@@ -144,11 +144,12 @@ std::vector<double> ClimateListing::numbers(const Variable& variable, const std:
 void ClimateListing::add_fields(const std::array<const Variable*, 3>& axes, const std::string& path,
                                 ClimateCatalog& catalog) const {
   const auto dimension_of = [&](Axis axis) { return axes[axis] == nullptr ? -2 : axes[axis]->dimensions[0]; };
-  if (dimension_of(longitude) == dimension_of(latitude))  // it has the name of the one and the units of the other
-    throw Error(ErrorCode::bad_input,
-                {.subject = path,
-                 .cause = fmt::format("variable '{}' would be both latitudes and longitudes", axes[latitude]->name),
-                 .remedy = "give latitudes in degrees_north and longitudes in degrees_east, in a variable each"});
+  if (dimension_of(longitude) == dimension_of(latitude))  // a variable with the name of one and the units of the other
+    throw Error(
+        ErrorCode::bad_input,
+        {.subject = path,
+         .cause = fmt::format("variable '{}' would be both latitudes and longitudes", axes[latitude]->name),
+         .remedy = "give latitudes in degrees_north and longitudes in degrees_east, each in a variable of its own"});
   for (const Variable& variable : listing_.variables) {
     const auto& d = variable.dimensions;
     const std::size_t n = d.size();
@@ -178,7 +179,7 @@ void ClimateListing::add_fields(const std::array<const Variable*, 3>& axes, cons
       if (variable.shape[k] != std::ssize(axis.values))
         throw Error(ErrorCode::bad_input,
                     {.subject = path,
-                     .cause = fmt::format("variable '{}' has {} places along '{}', which has {} values", variable.name,
+                     .cause = fmt::format("variable '{}' has length {} along '{}', which has {} values", variable.name,
                                           variable.shape[k], axis.name, axis.values.size()),
                      .remedy = damaged_remedy});
     }
@@ -187,7 +188,7 @@ void ClimateListing::add_fields(const std::array<const Variable*, 3>& axes, cons
       const bool is_a_time = is_time(d[k]);
       if (is_a_time) catalog.n_steps = std::max(catalog.n_steps, variable.shape[k]);
       if (variable.shape[k] != 1 && !is_a_time)
-        fault = fmt::format("its dimension '{}' of {} places is neither the time nor one of the grid",
+        fault = fmt::format("its dimension '{}' of length {} is neither the time nor one of the grid",
                             d[k] < 0 ? "" : listing_.dimensions[d[k]], variable.shape[k]);
       if (variable.shape[k] < 1 && is_a_time) fault = "it has no time step";
       field.within.push_back(variable.shape[k] - 1);

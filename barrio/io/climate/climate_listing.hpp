@@ -10,7 +10,7 @@
 
 namespace barrio::io::detail {
 
-/// The variables of a netCDF file, looked at by the CF conventions. Local.
+/// The variables of a netCDF file, interpreted by the CF conventions. Local.
 class ClimateListing {
  public:
   using Variable = files::NetcdfListing::Variable;
@@ -18,16 +18,18 @@ class ClimateListing {
 
   explicit ClimateListing(const files::NetcdfFile& file) : file_(file), listing_(file.list()) {}
 
-  /// Whether a variable or a dimension has a name of the axis, or the attributes of a variable say that it is one.
+  /// Tell whether a variable or a dimension is named like the axis, or the attributes of a variable mark it as that
+  /// axis.
   [[nodiscard]] bool mentions(Axis axis) const;
-  /// Of the coordinate variables that are longitudes or latitudes, the one that most others run along.
-  /// @throws Error{bad_input} saying what is wrong if there is none
+  /// Find the coordinate variable of longitudes or latitudes along which most other variables run.
+  /// @throws Error{bad_input} saying what is wrong if no variable qualifies
   [[nodiscard]] const Variable* find_axis(Axis axis, const std::string& path) const;
-  /// The same for levels, of those over a grid of horizontal dimensions. @return null if no field has levels
+  /// Find the levels in the same way, for variables over these horizontal dimensions. @return null if no field has
+  /// levels
   [[nodiscard]] const Variable* find_levels(std::int32_t latitudes, std::int32_t longitudes) const;
-  /// All numbers of a variable. @throws Error{bad_input} if it holds none
+  /// Read all numbers of a variable. @throws Error{bad_input} if it holds no numbers
   [[nodiscard]] std::vector<double> numbers(const Variable& variable, const std::string& path) const;
-  /// List the variables over the axes, and those that are not.
+  /// List the variables over the axes, and the others.
   /// @throws Error{bad_input} naming a variable whose extents are not those of the axes
   void add_fields(const std::array<const Variable*, 3>& axes, const std::string& path, ClimateCatalog& catalog) const;
 

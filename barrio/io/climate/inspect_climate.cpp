@@ -23,8 +23,7 @@ Json inspect_climate(const std::string& path, const InspectOptions& options) {
     result["tags"].push_back(
         {{"name", variable.name}, {"type", variable.becomes_int32 ? "int" : "double"}, {"on", "vertices"}});
   if (!catalog.left_out.empty()) result["unsupported"] = catalog.left_out;
-  if (!options.with_quality || static_cast<std::uint64_t>(grid.n_points()) > options.limit_bytes / sizeof(Point))
-    return result;
+  if (!has_quality(grid.n_points(), options)) return result;
   std::vector<Point> points;
   points.reserve(grid.n_points());
   for (std::int64_t row = 0; row < grid.n_points(); ++row) points.push_back(catalog.coordinates(row));

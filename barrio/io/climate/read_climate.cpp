@@ -6,15 +6,15 @@
 #include "barrio/io/common/readers.hpp"
 #include "barrio/mpi/agree.hpp"
 
-// Grids of longitudes and latitudes. Rank 0 reads the axes and the list of variables; then every rank reads, of each
-// field, the lines of the grid that hold its slab of the vertices.
+// Longitude/latitude grids. Rank 0 reads the axes and the list of variables. Then every rank reads, of each field, the
+// lines of the grid that hold its slab of the vertices.
 
 namespace barrio::io::detail {
 namespace {
 
 using mesh::IndexBox;
 
-/// Whole lines of a grid that cover rows: the rest of a level, whole levels, the beginning of a level. Boxes may be
+/// Return whole lines of a grid that cover rows: the rest of a level, whole levels, the start of a level. Boxes may be
 /// empty, but there are always three, since ranks read them together.
 std::array<IndexBox, 3> lines_around(const PointGrid& grid, files::Rows rows) {
   std::array<IndexBox, 3> boxes{};
@@ -55,13 +55,13 @@ mesh::MeshTables read_climate(mpi::Context& context, const std::string& path,
   ClimateSource source = open_climate(context, path);
   const ClimateCatalog& catalog = source.catalog;
   if (catalog.goes_round)
-    context.log().notice(
-        fmt::format("{}: the longitudes go round; there are no cells between the last and the first one", path));
+    context.log().notice(fmt::format(
+        "{}: the longitudes are periodic, but there are no cells between the last and the first one", path));
   const PointGrid grid = catalog.grid();
   mesh::MeshTables tables;
   tables.vertices = {grid.n_points(), context.size()};
   const files::Rows mine = slab_of(tables.vertices, context.rank());
-  tables.coordinates.reserve(3 * static_cast<std::size_t>(mine.count));
+  tables.coordinates.reserve(3 * mine.count);
   for (std::int64_t row = mine.first; row < mine.first + mine.count; ++row) {
     const std::array<double, 3> x = catalog.coordinates(row);
     tables.coordinates.insert(tables.coordinates.end(), x.begin(), x.end());

@@ -31,13 +31,13 @@ mesh::StructuredOptions options_of(const ClimateCatalog& catalog, const Structur
     along.insert(along.end(), places.begin(), places.end());
     if (axis == 0 && catalog.goes_round)
       along.push_back(places.front() + (places.front() < places.back() ? 360.0 : -360.0));
-    if (places.size() == 1) along.push_back(places.front() + 1.0);  // the layer that stands for a flat grid
+    if (places.size() == 1) along.push_back(places.front() + 1.0);  // the layer of a grid without levels
     options.n[axis] = std::ssize(along) - 1;
   }
   return options;
 }
 
-/// The variables to be read. Local; the same on all ranks.
+/// Choose the variables to read. Local; the same on all ranks.
 std::vector<ClimateVariable> chosen(const ClimateCatalog& catalog, const std::vector<std::string>& names,
                                     const std::string& path) {
   std::vector<std::string> known;
@@ -48,7 +48,7 @@ std::vector<ClimateVariable> chosen(const ClimateCatalog& catalog, const std::ve
         ErrorCode::usage,
         {.subject = path,
          .cause = fmt::format("has no field '{}' over latitudes and longitudes.{}", name, did_you_mean(name, known)),
-         .remedy = known.empty() ? "it has none" : fmt::format("it has {}", fmt::join(known, ", "))});
+         .remedy = known.empty() ? "it has no such fields" : fmt::format("it has {}", fmt::join(known, ", "))});
   }
   std::vector<ClimateVariable> some = catalog.variables;
   std::erase_if(some, [&](const ClimateVariable& variable) {
@@ -57,21 +57,21 @@ std::vector<ClimateVariable> chosen(const ClimateCatalog& catalog, const std::ve
   return some;
 }
 
-/// Append a column to each line of a box. @param column  one value for each line
+/// Append a value to each line of a box. @param column  one value for each line
 std::vector<double> with_column(const std::vector<double>& values, const std::vector<double>& column) {
   std::vector<double> all;
   all.reserve(values.size() + column.size());
   const std::size_t n = values.size() / column.size();
   for (std::size_t line = 0; line < column.size(); ++line) {
     const auto first = values.begin() + (line * n);
-    all.insert(all.end(), first, first + static_cast<std::ptrdiff_t>(n));
+    all.insert(all.end(), first, first + n);
     all.push_back(column[line]);
   }
   return all;
 }
 
-/// Read a field on the vertices of own cells. The column beyond the last longitude is the first one; on a flat grid the
-/// upper side repeats the lower one.
+/// Read a field on the vertices of own cells. The column beyond the last longitude repeats the first one; on a grid
+/// without levels the upper side repeats the lower one.
 std::vector<double> read_field(const detail::ClimateSource& source, const ClimateVariable& variable, IndexBox box) {
   const std::array<std::int64_t, 3> n = source.catalog.grid().dimensions;
   const bool is_flat = n[2] == 1 && !box.empty();

@@ -7,6 +7,11 @@
 
 namespace barrio::io::detail {
 
+bool has_quality(std::int64_t n_points, const InspectOptions& options) noexcept {
+  const std::uint64_t n = n_points;
+  return options.with_quality && n <= options.limit_bytes / sizeof(Point);
+}
+
 void Quality::add(mesh::CellType type, std::span<const Point> corners) {
   const mesh::CellShape shape = mesh::cell_shape(type, corners);
   shortest_ = std::min(shortest_, shape.shortest_edge);

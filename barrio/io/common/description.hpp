@@ -13,17 +13,20 @@
 #include "barrio/io/inspect.hpp"
 #include "barrio/mesh/tables.hpp"
 
-// What `inspect` says of files of several formats.
+// Output of `inspect` common to several formats.
 
 namespace barrio::io::detail {
 
 using Point = std::array<double, 3>;
 
-/// Gathers the extremes of cells of the top dimension.
+/// Tell whether quality is wanted and the points fit into the memory that it may use.
+bool has_quality(std::int64_t n_points, const InspectOptions& options) noexcept;
+
+/// Extremes and means over the cells of the top dimension.
 class Quality {
  public:
   void add(mesh::CellType type, std::span<const Point> corners);
-  /// All cells of a block. @param nodes  rows in `points`, cell after cell
+  /// Add all cells of a block. @param nodes  rows in `points`, cell after cell
   void add_all(mesh::CellType type, const std::vector<GlobalId>& nodes, int nodes_per_cell,
                const std::vector<Point>& points);
   [[nodiscard]] std::int64_t n() const noexcept { return n_; }
@@ -38,16 +41,16 @@ class Quality {
   std::int64_t n_ = 0;
 };
 
-/// Report where the vertices are, and how many are nowhere: minima silently skip NaN.
+/// Report the bounding box of the vertices, and count those that are not finite: minima silently skip NaN.
 void add_box(Json& result, const std::vector<Point>& points);
 /// Numbers of cells by type and number of nodes, 0 where that varies.
 using CellCounts = std::map<std::pair<mesh::CellType, int>, std::int64_t>;
-/// Add "entities", by type, and where cells have more nodes than corners "nodes_per_cell": how many of a type have how
-/// many.
+/// Add "entities", the counts by type. Where cells have more nodes than corners, also add "nodes_per_cell", the counts
+/// by type and number of nodes.
 void add_entities(Json& result, const CellCounts& counts);
-/// Say which sets there are.
+/// List the sets.
 void add_sets(Json& result, const std::vector<mesh::SetInfo>& sets, std::int64_t n_parts = 0);
-/// The same for sets that cells name by dimension and id.
+/// List the sets that cells name by dimension and id.
 /// @param named  each once, with its name @param top  dimension of the cells: its sets are materials, others boundaries
 void add_id_sets(Json& result, const std::map<std::pair<int, int>, std::string>& named, int top, std::int64_t n_parts);
 

@@ -8,12 +8,12 @@
 
 namespace barrio::io::detail {
 
-/// The rows of a rank's slab.
+/// Return the rows of a rank's slab.
 inline files::Rows slab_of(const Slabs& slabs, Rank rank) {
-  return {slabs.first(rank), static_cast<std::int64_t>(slabs.size(rank))};
+  return {slabs.first(rank), slabs.first(rank + 1) - slabs.first(rank)};
 }
 
-/// The rows that are both in `rows` and in the run of `n` rows from `first`, counted from `first`; maybe none.
+/// Return those of `rows` in the run of `n` rows from `first`, counted from `first`; possibly none.
 inline files::Rows overlap(files::Rows rows, std::int64_t first, std::int64_t n) {
   const std::int64_t begin = std::clamp<std::int64_t>(rows.first - first, 0, n);
   const std::int64_t end = std::clamp<std::int64_t>(rows.first + rows.count - first, 0, n);

@@ -9,7 +9,7 @@
 namespace barrio::io::detail {
 namespace {
 
-constexpr const char* remedy = "read it when nobody writes it";
+constexpr const char* remedy = "read it while no program writes it";
 
 bool is_same_time(const struct ::stat& a, const struct ::stat& b) {
   return a.st_mtim.tv_sec == b.st_mtim.tv_sec && a.st_mtim.tv_nsec == b.st_mtim.tv_nsec;
@@ -18,7 +18,7 @@ bool is_same_time(const struct ::stat& a, const struct ::stat& b) {
 }  // namespace
 
 FileWatch::FileWatch(std::string path) : path_(std::move(path)) {
-  // Opening a pipe would wait for its other end.
+  // Opening a pipe would block until its other end is open.
   if (::stat(path_.c_str(), &begin_) != 0 || !S_ISREG(begin_.st_mode)) return;
   file_ = ::open(path_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   if (file_ >= 0 && ::fstat(file_, &begin_) == 0) return;
@@ -33,7 +33,7 @@ std::optional<std::string> FileWatch::change() const {
   struct ::stat now{};
   if (file_ < 0 || ::fstat(file_, &now) != 0) return {};
   if (now.st_size != begin_.st_size)
-    return fmt::format("was changed while it was read, from {} to {} bytes", begin_.st_size, now.st_size);
+    return fmt::format("changed while it was read, from {} to {} bytes", begin_.st_size, now.st_size);
   if (!is_same_time(now, begin_)) return "was written while it was read";
   struct ::stat other{};
   if (::stat(path_.c_str(), &other) != 0) return "was removed while it was read";

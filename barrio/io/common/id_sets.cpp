@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "barrio/base/sort_unique.hpp"
 #include "barrio/mpi/collectives.hpp"
@@ -28,7 +29,7 @@ std::vector<Key> unpack(const std::string& text) {
   return keys;
 }
 
-/// Keys of all ranks, ascending. Collective.
+/// Return the keys of all ranks, ascending. Collective.
 std::vector<Key> union_of(mpi::Context& context, const std::vector<Key>& mine) {
   std::string all = mpi::reduce_to_root(context, pack(mine), [](const std::string& a, const std::string& b) {
     const std::vector<Key> left = unpack(a);
@@ -60,7 +61,7 @@ bool IdSets::move_into(mpi::Context& context, mesh::MeshTables& tables,
   std::vector<Key> keys;
   int is_wide = 0;
   for (const Run& run : runs_) {
-    if (static_cast<std::int32_t>(run.id) != run.id) is_wide = 1;
+    if (!std::in_range<std::int32_t>(run.id)) is_wide = 1;
     keys.push_back({value(run.dim), static_cast<std::int32_t>(run.id)});
   }
   sort_unique(keys);
@@ -77,8 +78,8 @@ bool IdSets::move_into(mpi::Context& context, mesh::MeshTables& tables,
   }
   for (const Run& run : runs_) {
     const auto at = std::ranges::lower_bound(keys, Key{value(run.dim), static_cast<std::int32_t>(run.id)});
-    tables.members.push_back({static_cast<std::int32_t>(n_before + static_cast<std::size_t>(at - keys.begin())),
-                              run.dim, run.first, run.count});
+    tables.members.push_back(
+        {static_cast<std::int32_t>(n_before + (at - keys.begin())), run.dim, run.first, run.count});
   }
   runs_.clear();
   return true;

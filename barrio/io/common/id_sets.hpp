@@ -9,15 +9,16 @@
 
 namespace barrio::io::detail {
 
-/// Sets that each cell names by number: gathered as runs of rows, made the same on every rank at last.
+/// Sets that each cell names by number: collected as runs of rows, finally made equal on every rank.
 class IdSets {
  public:
   /// Put a cell into a set. Local. @param row  of its dimension; cheap if rows ascend
   void add(mesh::Dim dim, std::int64_t id, std::int64_t row);
 
-  /// Add the sets to tables, ascending by dimension and id: of the top dimension materials, below it boundaries.
+  /// Add the sets to the tables, ascending by dimension and id: material sets of the top dimension, boundary sets below
+  /// it.
   /// Collective. @param names  of sets, by dimension and id; the same on every rank
-  /// @return false if there are more than `most` sets or an id does not fit in 32 bits; the tables are unchanged then
+  /// @return false if there are more than `most` sets or an id does not fit in 32 bits; the tables are then unchanged
   /// Cost: O(log P) messages; memory O(runs + sets)
   bool move_into(mpi::Context& context, mesh::MeshTables& tables,
                  const std::map<std::pair<int, int>, std::string>& names = {});

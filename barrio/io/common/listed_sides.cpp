@@ -18,7 +18,7 @@ using mesh::CellType;
 using mesh::Dim;
 using mesh::MeshTables;
 
-/// Corners in ascending order: what makes two sides the same.
+/// Corners in ascending order: equal for equal sides.
 using SideNodes = std::array<GlobalId, 4>;
 
 SideNodes key_of(std::span<const GlobalId> corners) {
@@ -34,12 +34,12 @@ std::size_t n_corners(CellType type) { return mesh::topology(type).n_corners; }
 /// A side on its way to the rank that compares it with others, or a cell that may equal one.
 struct Candidate {
   SideNodes key;
-  std::int64_t place;  ///< position of a side; of a cell its row less all rows, so that cells come first
+  std::int64_t place;  ///< position of a side; of a cell its row minus the number of rows, so that cells sort first
   std::int32_t set;    ///< -1: a cell
   Dim dim;
 };
 
-/// A member of a set: the side that stands for all of its kind.
+/// A member of a set: the first of equal sides.
 struct Member {
   std::int64_t place;  ///< as in Candidate
   std::int32_t set;
@@ -62,14 +62,14 @@ std::vector<Candidate> candidates_of(mpi::Context& context, const MeshTables& ta
     const Dim dim = mesh::topology(block.type).dim;
     if (has_dim[index(dim)] == 0 || n_corners(block.type) == 0) continue;
     const std::int64_t first = tables.first_row(b) + block.rows.first(context.rank()) - tables.n_global(dim);
-    for (std::size_t i = 0; i < block.rows.size(context.rank()); ++i)
-      all.push_back(
-          {key_of(block.cell(i).first(n_corners(block.type))), first + static_cast<std::int64_t>(i), -1, dim});
+    const std::int64_t n = block.rows.size(context.rank());
+    for (std::int64_t i = 0; i < n; ++i)
+      all.push_back({key_of(block.cell(i).first(n_corners(block.type))), first + i, -1, dim});
   }
   return all;
 }
 
-/// Bring equal sides together, let the first of them stand for all, and send members to its home.
+/// Bring equal sides together, choose the first of them, and send members to the rank that holds it.
 std::vector<Member> compare(mpi::Context& context, const MeshTables& tables, const std::vector<Candidate>& mine,
                             const Slabs& positions) {
   std::vector<Rank> to;
@@ -77,7 +77,7 @@ std::vector<Member> compare(mpi::Context& context, const MeshTables& tables, con
   for (const Candidate& candidate : mine) {
     Hash64 hash;
     for (const GlobalId corner : candidate.key) hash.add(value(corner));
-    to.push_back(static_cast<Rank>(hash.value() % static_cast<std::uint64_t>(context.size())));
+    to.push_back(static_cast<Rank>(hash.value() % context.size()));
   }
   auto met = exchange::route(context, exchange::pack_by_rank<Candidate>(to, mine)).items;
   std::ranges::sort(met, {}, [](const Candidate& c) { return std::tuple(c.key, c.place); });
@@ -106,7 +106,7 @@ constexpr std::array<Shape, 8> shapes{{{CellType::edge, 2},
                                        {CellType::quad, 8},
                                        {CellType::quad, 9}}};
 
-/// Insert a block behind those of its dimension. Collective.
+/// Insert a block after those of its dimension. Collective.
 std::size_t add_block(mpi::Context& context, MeshTables& tables, Shape shape, std::int64_t first, std::int64_t n_global,
                       const std::vector<GlobalId>& nodes) {
   CellBlock block{shape.first, {n_global, context.size()}, shape.second, {}, {}};
@@ -147,10 +147,10 @@ SidePlaces side_places(CellType type, int n_nodes, int side) {
   for (std::size_t c = 0; c < (n == 2 ? 1 : n); ++c) {
     const std::array<std::int8_t, 2> ends{corners[c], corners[(c + 1) % n]};
     for (int e = 0; e < n_edges; ++e)
-      if (std::ranges::is_permutation(ends, topology.edges.subspan(2 * static_cast<std::size_t>(e), 2)))
+      if (std::ranges::is_permutation(ends, topology.edges.subspan(std::size_t{2} * e, 2)))
         found.places.push_back(static_cast<std::int8_t>(topology.n_corners + e));
   }
-  // Mid-face nodes stand behind the mid-edge nodes: one for each face, or one for each quadrilateral.
+  // Mid-face nodes follow the mid-edge nodes: one for each face, or one for each quadrilateral.
   const int n_amid = n_nodes - topology.n_corners - n_edges;
   if (topology.dim != Dim::volume || n_amid == 0) return found;
   const bool has_all = n_amid >= n_sides(type);
@@ -160,6 +160,12 @@ SidePlaces side_places(CellType type, int n_nodes, int side) {
     if (side_places(type, topology.n_corners, other).places.size() < 4) --face;
   found.places.push_back(static_cast<std::int8_t>(topology.n_corners + n_edges + face));
   return found;
+}
+
+std::int32_t add_set(MeshTables& tables, mesh::SetInfo info) {
+  const auto place = static_cast<std::int32_t>(tables.sets.size());
+  tables.sets.push_back(std::move(info));
+  return place;
 }
 
 void add_members(MeshTables& tables, std::int32_t set, Dim dim, std::vector<std::int64_t> rows) {
@@ -175,7 +181,7 @@ void add_members(MeshTables& tables, std::int32_t set, Dim dim, std::vector<std:
 void list_sides(mpi::Context& context, MeshTables& tables, const std::vector<ListedSide>& mine,
                 const Slabs& positions) {
   const std::vector<Member> members = compare(context, tables, candidates_of(context, tables, mine), positions);
-  // The sides to be listed, by ascending position, as members are sorted.
+  // The sides to list, by ascending position, as members are sorted.
   struct Listed {
     std::int64_t position;
     std::size_t shape;
@@ -187,8 +193,7 @@ void list_sides(mpi::Context& context, MeshTables& tables, const std::vector<Lis
   for (const Member& member : members) {
     if (member.place < 0 || (!listed.empty() && listed.back().position == member.place)) continue;
     const ListedSide& side = *std::ranges::lower_bound(mine, member.place, {}, &ListedSide::position);
-    const auto shape =
-        static_cast<std::size_t>(std::ranges::find(shapes, Shape{side.type, side.n_nodes}) - shapes.begin());
+    const std::size_t shape = std::ranges::find(shapes, Shape{side.type, side.n_nodes}) - shapes.begin();
     listed.push_back({side.position, shape, n_mine[shape]++});
     nodes[shape].insert(nodes[shape].end(), side.nodes.begin(), side.nodes.begin() + side.n_nodes);
   }

@@ -10,7 +10,7 @@ namespace barrio::io::detail {
 
 namespace {
 
-constexpr std::string_view reserved = "the name means something else in meshes";
+constexpr std::string_view reserved = "the name is reserved in meshes";
 
 }  // namespace
 
@@ -38,7 +38,7 @@ mesh::TagTable* NewTags::find_or_add(const std::string& name, mesh::TagType type
   if (known != nullptr && known->info.type == type && known->info.n_components == 1) return known;
   if (known == nullptr && !is_reserved_tag(name))
     return &tables_.tags.emplace_back(mesh::TagTable{.info = {.name = name, .type = type}});
-  leave_out(name, known == nullptr ? reserved : "there are others of the name and of another type");
+  leave_out(name, known == nullptr ? reserved : "a tag of that name has another type");
   return nullptr;
 }
 

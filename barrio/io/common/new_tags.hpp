@@ -9,25 +9,25 @@
 
 namespace barrio::io::detail {
 
-/// Whether a name means something else in .h5m files, or is empty.
+/// Tell whether a name is empty or reserved in .h5m files.
 bool is_reserved_tag(std::string_view name);
 
-/// Makes tags from what other formats call variables, fields or properties. A name that means something else in .h5m
-/// files, or is that of a tag of another type, is left out; the log says so once.
+/// Tags made from the variables, fields or properties of other formats. A name that is reserved in .h5m files, or
+/// belongs to a tag of another type, is left out; the log says so once.
 class NewTags {
  public:
   /// @param without  names to leave out; "*" leaves out all
   NewTags(mpi::Context& context, mesh::MeshTables& tables, const std::vector<std::string>& without)
       : context_(context), tables_(tables), without_(without) {}
 
-  /// Whether a name is not among those to leave out.
+  /// Tell whether a name is not among those to leave out.
   [[nodiscard]] bool wants(std::string_view name) const;
-  /// The tag of a name and type with one number, made if there is none. @return null if it is to be left out
+  /// Find the one-component tag of a name and type, or make it. @return null if it is to be left out
   mesh::TagTable* find_or_add(const std::string& name, mesh::TagType type);
 
-  /// The tag for an array of numbers on all cells or all vertices: one of the name and kind that has none there yet,
-  /// else a new one, which adds "_of_cells" or "_of_points" to a name that is taken. @return null if it is to be left
-  /// out
+  /// Find or make the tag for an array over all cells or all vertices: a tag of that name and kind without values
+  /// there, else a new one. A name that is taken gets the suffix "_of_cells" or "_of_points". @return null if it is to
+  /// be left out
   mesh::TagTable* find_or_rename(std::string name, mesh::TagType type, int n_components, bool on_cells);
 
  private:
@@ -38,7 +38,7 @@ class NewTags {
   const std::vector<std::string>& without_;
 };
 
-/// Values on all rows of a block's slab, or of the vertices' with block -1.
+/// Make a column of values on all rows of a block's slab; block -1 means the vertices.
 template <class Number>
 mesh::TagColumn dense_column(std::int32_t block, const std::vector<Number>& values) {
   mesh::TagColumn column{.block = block};

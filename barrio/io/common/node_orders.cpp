@@ -9,17 +9,17 @@ namespace {
 
 using mesh::CellType;
 
-// Each is written from the format's own list of edges and faces; tests/io/node_orders_test.cpp has those lists.
+// Each order follows the format's own list of edges and faces; tests/io/node_orders_test.cpp has those lists.
 
-// Gmsh, reference manual, "Node ordering": edges of a hex by their corners, 01 03 04 12 15 23 26 37 45 47 56 67, and
-// faces bottom, front, left, right, back, top.
+// Gmsh, reference manual, "Node ordering": edges of a hex by their corners: 01 03 04 12 15 23 26 37 45 47 56 67; faces
+// bottom, front, left, right, back, top.
 constexpr std::array<std::int8_t, 10> gmsh_tet{0, 1, 2, 3, 4, 5, 6, 7, 9, 8};
 constexpr std::array<std::int8_t, 27> gmsh_hex{0,  1,  2,  3,  4,  5,  6,  7,  8,  11, 13, 9,  10, 12,
                                                14, 15, 16, 18, 19, 17, 21, 23, 24, 22, 20, 25, 26};
 constexpr std::array<std::int8_t, 18> gmsh_prism{0, 1, 2, 3, 4, 5, 6, 9, 7, 8, 10, 11, 12, 14, 13, 15, 17, 16};
 constexpr std::array<std::int8_t, 14> gmsh_pyramid{0, 1, 2, 3, 4, 5, 8, 10, 6, 7, 9, 11, 12, 13};
 
-// VTK goes round the base, round the top, then up; faces -x, +x, -y, +y, bottom, top.
+// VTK: edges around the base, around the top, then upwards; faces -x, +x, -y, +y, bottom, top.
 constexpr std::array<std::int8_t, 27> vtk_hex{0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 16, 17,
                                               18, 19, 12, 13, 14, 15, 22, 21, 23, 20, 24, 25, 26};
 constexpr std::array<std::int8_t, 18> vtk_prism{0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 13, 14, 9, 10, 11, 15, 16, 17};
@@ -64,7 +64,7 @@ Order vtk_order(CellType type) {
   return type == CellType::prism ? Order(vtk_prism) : Order();
 }
 
-/// The kinds of a format; a cell of fewer nodes has the first of the places of one with more.
+/// Return the kinds of a format; a cell with fewer nodes uses the first entries of the order of one with more.
 template <class OrderOf>
 std::array<CellKind, kinds.size()> kinds_of(OrderOf&& order_of) {
   std::array<CellKind, kinds.size()> all{};

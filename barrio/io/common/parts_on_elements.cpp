@@ -30,15 +30,15 @@ std::int64_t integer_of(std::span<const std::byte> bytes) {
   return value;
 }
 
-/// Values of this rank's top cells, in the order of `MeshTables::parts`; -1 where there is none.
+/// Return the values of this rank's top cells, in the order of `MeshTables::parts`; -1 without a value.
 std::vector<std::int64_t> values_on_top(mpi::Context& context, const MeshTables& tables, const TagTable& tag) {
   std::vector<std::int64_t> values;
-  for (std::size_t b = 0; b < tables.blocks.size(); ++b) {
+  for (std::int32_t b = 0; b < std::ssize(tables.blocks); ++b) {
     if (topology(tables.blocks[b].type).dim != tables.top_dim()) continue;
     const std::size_t first = values.size();
     const std::size_t n = tables.blocks[b].rows.size(context.rank());
     values.resize(first + n, no_value);
-    const auto column = std::ranges::find(tag.columns, static_cast<std::int32_t>(b), &TagColumn::block);
+    const auto column = std::ranges::find(tag.columns, b, &TagColumn::block);
     if (column == tag.columns.end()) continue;
     const std::size_t n_items = column->is_dense ? n : column->rows.size();
     for (std::size_t i = 0; i < n_items; ++i) {
@@ -49,7 +49,7 @@ std::vector<std::int64_t> values_on_top(mpi::Context& context, const MeshTables&
   return values;
 }
 
-/// All different values of all ranks, ascending; each rank finds those that fall to it by their value. Collective.
+/// Return all distinct values of all ranks, ascending; values are divided among ranks to find them. Collective.
 /// @param most  refuse more, before they are all brought together
 std::vector<std::int64_t> different_values(mpi::Context& context, std::vector<std::int64_t> values, std::int64_t most,
                                            const Error& too_many) {
@@ -74,7 +74,7 @@ std::vector<std::int64_t> take_parts_from_elements(mpi::Context& context, const 
   const std::int64_t n_cells = tables.n_global(tables.top_dim());
   const Error too_many(ErrorCode::usage,
                        {.subject = fmt::format("partition tag '{}'", tag.info.name),
-                        .cause = fmt::format("is no partition: it has as many values as cells, {}", n_cells),
+                        .cause = fmt::format("is not a partition: it has as many values as cells, {}", n_cells),
                         .remedy = "barrio info lists the partitions of a file"});
   std::vector<std::int64_t> parts = different_values(context, values, std::max<std::int64_t>(n_cells - 1, 1), too_many);
   if (parts.empty()) return parts;
@@ -83,7 +83,7 @@ std::vector<std::int64_t> take_parts_from_elements(mpi::Context& context, const 
   });
   if (is_elsewhere) {
     context.log().notice(fmt::format(
-        "tag '{}' says in which parts cells are; its values on vertices, sides and sets are left out", tag.info.name));
+        "tag '{}' assigns cells to parts; its values on vertices, sides and sets are left out", tag.info.name));
   }
   tables.n_parts = static_cast<int>(parts.size());
   tables.parts.clear();

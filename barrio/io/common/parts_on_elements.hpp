@@ -7,7 +7,7 @@
 
 namespace barrio::io::detail {
 
-/// Give cells the parts that an integer tag on them names: negative values are no part, which `validate` reports.
+/// Give cells the parts that an integer tag on them names. A negative value means no part, which `validate` reports.
 /// Collective. Fills `tables.parts` and `tables.n_parts`, unless no cell is in a part.
 /// @return the values of the parts, ascending; empty if no cell is in a part
 /// @throws AgreedError{usage} if each cell has a value of its own, as ids have

@@ -9,7 +9,7 @@
 
 namespace barrio::io::detail {
 
-/// Replace what is no UTF-8 in texts: a file may name its variables by any bytes.
+/// Replace invalid UTF-8 in texts: a file may name its variables by any bytes.
 inline void make_utf8(nlohmann::json& value) {
   if (value.is_string()) {
     value = nlohmann::json::parse(value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace));
@@ -18,8 +18,8 @@ inline void make_utf8(nlohmann::json& value) {
   }
 }
 
-/// Give all ranks the catalog of a file that rank 0 has. Collective. Numbers arrive bit by bit the same, NaN (whatever
-/// its payload) and infinities too, for which JSON has no text.
+/// Broadcast the catalog of a file from rank 0. Collective. Numbers arrive bit by bit the same, also NaN (whatever its
+/// payload) and infinities, for which JSON has no text.
 template <class Catalog>
 void share_catalog(mpi::Context& context, Catalog& catalog) {
   std::vector<std::uint8_t> bytes;

@@ -23,7 +23,7 @@ int PointGrid::vtk_type() const noexcept {
 
 void PointGrid::for_each_cell(std::int64_t first, std::int64_t n,
                               const std::function<void(std::span<const std::int64_t>)>& visit) const {
-  // Steps from a point to the next one along the axes that have several.
+  // Steps from a point to the next one along the axes that have several points.
   std::array<std::int64_t, 3> steps{};
   std::size_t dim = 0;
   std::int64_t step = 1;
@@ -51,7 +51,7 @@ void check_size(const PointGrid& grid, const std::string& path, int n_ranks) {
   throw AgreedError(
       ErrorCode::bad_input,
       {.subject = path,
-       .cause = fmt::format("has a grid of {} points and {} cells, but a rank holds {} at most", grid.n_points(),
+       .cause = fmt::format("has a grid of {} points and {} cells, but a rank holds at most {}", grid.n_points(),
                             grid.n_cells(), most),
        .remedy = fmt::format("check the dimensions of the grid, or run on more than {} ranks", n / most)});
 }

@@ -15,11 +15,11 @@ struct TaggedVertex {
   std::array<double, 3> x;
 };
 
-/// Row of each vertex tag: rows ascend with tags, whatever holes the tags have.
+/// Row of each vertex tag: rows ascend with tags, which may have gaps.
 class VertexRows {
  public:
   /// Sort vertices by tag over all ranks and fill `vertices` and `coordinates` of tables. Collective.
-  /// @throws AgreedError{bad_input} naming `path` if a tag is there twice
+  /// @throws AgreedError{bad_input} naming `path` if a tag appears twice
   VertexRows(mpi::Context& context, const std::string& path, std::vector<TaggedVertex> mine, std::int64_t max_tag,
              mesh::MeshTables& tables);
 

@@ -18,7 +18,7 @@ namespace {
 using files::NetcdfFile;
 using mesh::CellType;
 
-/// What elements are called; the first three letters count. A shell is a triangle or quad.
+/// Name of an element type; the first three letters count. A shell is a triangle or quad.
 struct TypeName {
   std::string_view name;
   CellType type;
@@ -60,7 +60,7 @@ std::int32_t checked_id(const std::string& path, std::int64_t id, std::string_vi
   return static_cast<std::int32_t>(id);
 }
 
-/// Ids, names and properties of blocks, node sets or side sets.
+/// Ids, names and properties of all blocks, node sets or side sets.
 struct Objects {
   std::string_view prefix;  // "eb", "ns", "ss"
   std::string_view what;    // "element block"
@@ -97,23 +97,23 @@ std::vector<ExodusSet> sets_of(const NetcdfFile& file, const std::string& path, 
     if (objects.prefix != "ss" || shape.empty()) continue;
     if (file.shape(numbered("side_ss", number)) != shape)
       refuse(ErrorCode::bad_input, path,
-             fmt::format("{} has not as many sides as elements", name_of(objects.what, sets.back())), damaged_remedy);
+             fmt::format("{} must have as many sides as elements", name_of(objects.what, sets.back())), damaged_remedy);
   }
   return sets;
 }
 
-/// Refuse a variable whose last dimension does not count `n` things: only the ranks that read the missing rows would
-/// notice. A variable that is not there passes.
+/// Refuse a variable whose last dimension is not of length `n`: only the ranks that read the missing rows would notice.
+/// A missing variable passes.
 void check_length(const NetcdfFile& file, const std::string& path, const std::string& variable, std::size_t n_dims,
                   std::int64_t n, std::string_view what) {
   if (!file.has(variable)) return;
   const auto shape = file.shape(variable);
   if (shape.size() != n_dims || shape.back() != n)
     refuse(ErrorCode::bad_input, path,
-           fmt::format("variable '{}' has not as many numbers as there are {}", variable, what), damaged_remedy);
+           fmt::format("variable '{}' must have as many numbers as there are {}", variable, what), damaged_remedy);
 }
 
-/// Check the variables that the ranks read in slabs and from which no count was taken.
+/// Check the variables that the ranks read in slabs and that gave no count.
 void check_lengths(const NetcdfFile& file, const std::string& path, const ExodusCatalog& catalog) {
   check_length(file, path, "node_num_map", 1, catalog.n_vertices, "nodes");
   check_length(file, path, "elem_num_map", 1, catalog.n_elements, "elements");
@@ -153,7 +153,7 @@ ExodusCatalog read_exodus_catalog(const NetcdfFile& file, const std::string& pat
     catalog.n_vertices = file.shape("coordx").size() == 1 ? file.shape("coordx")[0] : 0;
     for (const char* name : {"coordy", "coordz"})
       if (file.has(name) && file.shape(name) != file.shape("coordx"))
-        refuse(ErrorCode::bad_input, path, fmt::format("variable '{}' has not as many numbers as coordx", name),
+        refuse(ErrorCode::bad_input, path, fmt::format("variable '{}' must have as many numbers as coordx", name),
                damaged_remedy);
   }
   if (catalog.n_vertices == 0 || catalog.n_dims < 1 || catalog.n_dims > 3)
@@ -226,7 +226,7 @@ std::vector<double> read_exodus_coordinates(const NetcdfFile& file, const Exodus
     const std::int64_t place = d;
     if (are_together) rows.within = std::span(&place, 1);
     const std::vector<double> x = file.reals(are_together ? "coord" : apart[axis], rows);
-    coordinates.resize(3 * static_cast<std::size_t>(rows.count));  // only now: the file has shown that it has them
+    coordinates.resize(3 * rows.count);  // only now: the file has shown that it has them
     for (std::size_t i = 0; i < x.size(); ++i) coordinates[3 * i + axis] = x[i];
   }
   return coordinates;
@@ -248,8 +248,8 @@ std::vector<GlobalId> read_exodus_nodes(const NetcdfFile& file, const std::strin
   }
   if (std::ssize(nodes) != rows.count * block.n_nodes) {
     fault = Error(ErrorCode::bad_input, {.subject = path,
-                                         .cause = fmt::format("{} has another shape than before", name_of(block)),
-                                         .remedy = "read it when nobody writes it"});
+                                         .cause = fmt::format("{} changed its shape during the read", name_of(block)),
+                                         .remedy = "read it while no program writes it"});
   } else {
     CellKind{block.type, block.n_nodes, exodus_order(block.type, block.n_nodes)}.put_in_order<GlobalId>(nodes);
   }

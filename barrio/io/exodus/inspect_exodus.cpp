@@ -45,8 +45,7 @@ Json inspect_exodus(const std::string& path, const InspectOptions& options) {
   if (n_sides > 0) result["sides_in_sets"] = n_sides;
   add_sets(result, sets);
   result["tags"] = described_tags(catalog);
-  if (!options.with_quality || static_cast<std::uint64_t>(catalog.n_vertices) * sizeof(Point) > options.limit_bytes)
-    return result;
+  if (!has_quality(catalog.n_vertices, options)) return result;
   const std::vector<double> x = read_exodus_coordinates(file, catalog, {0, catalog.n_vertices});
   std::vector<Point> points;
   for (std::size_t i = 0; i < x.size(); i += 3) points.push_back({x[i], x[i + 1], x[i + 2]});

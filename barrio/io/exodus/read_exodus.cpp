@@ -13,7 +13,7 @@
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
 
-// Exodus II. Rank 0 reads the list of blocks and sets; then every rank reads its slab of each array. Blocks of one type
+// Exodus II. Rank 0 reads the list of blocks and sets. Then every rank reads its slab of each array. Blocks of one type
 // and number of nodes become one block of the tables, in the order of the file.
 
 namespace barrio::io::detail {
@@ -45,17 +45,16 @@ void read_elements(ExodusSource& source, MeshTables& tables) {
 void add_material_sets(const ExodusSource& source, MeshTables& tables) {
   for (std::size_t b = 0; b < source.catalog.blocks.size(); ++b) {
     const ExodusBlock& block = source.catalog.blocks[b];
+    const std::int32_t set = add_set(tables, {.kind = SetKind::material, .id = block.id, .name = block.name});
     if (source.context.is_root())
-      tables.members.push_back({static_cast<std::int32_t>(tables.sets.size()), mesh::topology(block.type).dim,
-                                tables.first_row(source.table_of[b]) + block.row, block.n});
-    tables.sets.push_back({.kind = SetKind::material, .id = block.id, .name = block.name});
+      tables.members.push_back(
+          {set, mesh::topology(block.type).dim, tables.first_row(source.table_of[b]) + block.row, block.n});
   }
 }
 
 void read_node_sets(const ExodusSource& source, MeshTables& tables) {
   for (const ExodusSet& set : source.catalog.node_sets) {
-    const auto place = static_cast<std::int32_t>(tables.sets.size());
-    tables.sets.push_back({.kind = SetKind::dirichlet, .id = set.id, .name = set.name});
+    const std::int32_t place = add_set(tables, {.kind = SetKind::dirichlet, .id = set.id, .name = set.name});
     if (set.n == 0) continue;
     auto rows = source.file.integers(numbered("node_ns", set.number),
                                      slab_of({set.n, source.context.size()}, source.context.rank()));
@@ -66,7 +65,7 @@ void read_node_sets(const ExodusSource& source, MeshTables& tables) {
     for (const mesh::SetRows& rows : tables.members) {
       if (rows.dim != Dim::vertex || (rows.first >= 0 && rows.first + rows.count <= source.catalog.n_vertices))
         continue;
-      const auto set = static_cast<std::size_t>(rows.set) - source.catalog.blocks.size();
+      const std::size_t set = rows.set - source.catalog.blocks.size();
       refuse(
           ErrorCode::bad_input, source.path,
           fmt::format("{} has node {}, but the nodes are 1 to {}", name_of("node set", source.catalog.node_sets[set]),
@@ -76,10 +75,10 @@ void read_node_sets(const ExodusSource& source, MeshTables& tables) {
   });
 }
 
-/// A side as the file names it, and where its element is.
+/// A side as the file names it, and the position of its element.
 struct NamedSide {
   std::int64_t row;    ///< of the element in its table
-  std::int32_t block;  ///< place in the catalog
+  std::int32_t block;  ///< index in the catalog
   std::int32_t side;   ///< 0-based; -1: the whole element, which is a shell or a bar
 };
 
@@ -92,7 +91,8 @@ NamedSide locate(const ExodusSource& source, const ExodusSet& set, std::int64_t 
            damaged_remedy);
   const auto behind = std::ranges::upper_bound(catalog.blocks, element - 1, {}, &ExodusBlock::first);
   const ExodusBlock& block = *(behind - 1);
-  // A shell's first two sides are its faces; both sides of a bar are the bar, or its ends where bars are the cells.
+  // A shell's first two sides are its faces. Both sides of a bar are the bar itself, or its ends where bars are the
+  // cells.
   const bool has_ends = block.type == CellType::edge && catalog.has_bars_alone();
   const int n_wholes = block.is_shell || (block.type == CellType::edge && !has_ends) ? 2 : 0;
   const int n = has_ends ? 2 : n_wholes + (block.type == CellType::edge ? 0 : n_sides(block.type));
@@ -107,7 +107,7 @@ NamedSide locate(const ExodusSource& source, const ExodusSet& set, std::int64_t 
 
 ListedSide side_of(const ExodusSource& source, const MeshTables& tables, const NamedSide& named) {
   const CellBlock& cells = source.table(tables, named.block);
-  const auto cell = cells.cell(static_cast<std::size_t>(named.row - cells.rows.first(source.context.rank())));
+  const auto cell = cells.cell(named.row - cells.rows.first(source.context.rank()));
   ListedSide side{.type = cells.type};
   if (named.side < 0) {
     for (const GlobalId node : cell) side.nodes[side.n_nodes++] = node;
@@ -125,7 +125,7 @@ ListedSide side_of(const ExodusSource& source, const MeshTables& tables, const N
 }
 
 void read_side_sets(const ExodusSource& source, MeshTables& tables) {
-  // The lists of all sets are joined and cut into slabs, so that sets of a few sides do not all burden rank 0.
+  // The lists of all sets are joined and cut into slabs, so that many small sets do not all burden rank 0.
   Slabs positions{0, source.context.size()};
   for (const ExodusSet& set : source.catalog.side_sets) positions.n_rows += set.n;
   const Rows mine = slab_of(positions, source.context.rank());
@@ -136,8 +136,7 @@ void read_side_sets(const ExodusSource& source, MeshTables& tables) {
   std::vector<std::pair<const ExodusSet*, std::int32_t>> set_of;
   std::int64_t first = 0;
   for (const ExodusSet& set : source.catalog.side_sets) {
-    const auto place = static_cast<std::int32_t>(tables.sets.size());
-    tables.sets.push_back({.kind = SetKind::neumann, .id = set.id, .name = set.name});
+    const std::int32_t place = add_set(tables, {.kind = SetKind::neumann, .id = set.id, .name = set.name});
     if (set.n == 0) continue;
     const Rows rows = overlap(mine, first, set.n);
     const auto of = source.file.integers(numbered("elem_ss", set.number), rows);

@@ -18,7 +18,7 @@ using mesh::MeshTables;
 using mesh::TagColumn;
 using mesh::TagType;
 
-/// The name of a variable; a file may leave it blank.
+/// Return the name of a variable, or a default: a file may leave it blank.
 std::string name_or(const std::string& name, std::string_view kind, std::size_t number) {
   return name.empty() ? fmt::format("{}_variable_{}", kind, number) : name;
 }
@@ -37,14 +37,14 @@ void read_node_variables(const ExodusSource& source, NewTags& tags, const MeshTa
   }
 }
 
-/// A variable on the blocks of the file that have it, as one column for each block of the tables.
+/// Read a variable on the blocks of the file that have it, as one column for each block of the tables.
 void read_element_variable(const ExodusSource& source, const MeshTables& tables, std::size_t v, mesh::TagTable& tag) {
   const auto variable = [&](std::size_t b) {
     return fmt::format("vals_elem_var{}eb{}", v + 1, source.catalog.blocks[b].number);
   };
   const std::int64_t last = source.catalog.n_steps - 1;
-  for (std::size_t t = 0; t < tables.blocks.size(); ++t) {
-    TagColumn column{.block = static_cast<std::int32_t>(t)};
+  for (std::int32_t t = 0; t < std::ssize(tables.blocks); ++t) {
+    TagColumn column{.block = t};
     std::size_t n_with = 0;
     for (std::size_t b = 0; b < source.catalog.blocks.size(); ++b) {
       if (source.table_of[b] != t) continue;
@@ -116,7 +116,7 @@ void read_numbers(const ExodusSource& source, NewTags& tags, const MeshTables& t
     all[1] = all[1] != 0 && some.fit ? 1 : 0;
   }
   mpi::all_reduce(source.context, std::span<std::int32_t>(all), MPI_MIN);
-  if (all[0] == 1) return;  // the order of the file says the same
+  if (all[0] == 1) return;  // the numbers repeat the order of the file
   if (all[1] == 0) {
     source.context.log().notice(
         fmt::format("{}: the numbers of nodes and elements are left out: they need more than 32 bits", source.path));
@@ -126,13 +126,13 @@ void read_numbers(const ExodusSource& source, NewTags& tags, const MeshTables& t
   if (tag == nullptr) return;
   if (has_nodes) tag->columns.push_back(numbers[0].column(-1));
   for (std::size_t b = 0; b < source.catalog.blocks.size() && has_elements; ++b) {
-    const auto block = static_cast<std::int32_t>(source.table_of[b]);
+    const std::int32_t block = source.table_of[b];
     if (std::ranges::find(tag->columns, block, &TagColumn::block) == tag->columns.end())
       tag->columns.push_back(numbers[1 + source.table_of[b]].column(block));
   }
 }
 
-/// @param first_set  place in the tables of the first set of the kind
+/// @param first_set  index in the tables of the first set of the kind
 void add_properties(NewTags& tags, const std::vector<ExodusProperty>& properties, std::size_t first_set) {
   for (const ExodusProperty& property : properties) {
     mesh::TagTable* tag = tags.find_or_add(property.name, TagType::int32);

@@ -19,13 +19,13 @@
 #include "barrio/io/medit/medit_file.hpp"
 #include "barrio/io/vtk/inspect_vtk.hpp"
 
-// A format is a row here; its reader and its description lie in its folder.
+// Each row is a format; its reader and its description are in its folder.
 
 namespace barrio::io {
 namespace detail {
 namespace {
 
-/// The first bytes of a file.
+/// Read the first bytes of a file.
 std::string head_of(const std::string& path) {
   std::error_code code;
   if (std::filesystem::is_directory(path, code)) {
@@ -35,10 +35,10 @@ std::string head_of(const std::string& path) {
   if (!file) {
     throw Error(ErrorCode::failed, {.subject = path,
                                     .cause = fmt::format("cannot be read: {}", std::strerror(errno)),
-                                    .remedy = "check the name and its rights"});
+                                    .remedy = "check the name and its permissions"});
   }
-  std::string head(4096, '\0');  // comments may stand before the first word of a text
-  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  std::string head(4096, '\0');  // comments may precede the first word of a text
+  file.read(head.data(), std::ssize(head));
   if (file.bad()) {
     throw Error(ErrorCode::failed, {.subject = path,
                                     .cause = fmt::format("cannot be read: {}", std::strerror(errno)),
@@ -58,13 +58,13 @@ mesh::MeshTables refuse_to_read_vtkhdf(mpi::Context& /*context*/, const std::str
                                        const TableOptions& /*options*/) {
   throw AgreedError(ErrorCode::bad_input, {.subject = path,
                                            .cause = "is a VTKHDF file, which barrio writes but does not read",
-                                           .remedy = "give the mesh it was made from"});
+                                           .remedy = "give the mesh from which it was made"});
 }
 
 Json refuse_to_inspect_vtkhdf(const std::string& path, const InspectOptions& /*options*/) {
   throw Error(ErrorCode::bad_input, {.subject = path,
                                      .cause = "is a VTKHDF file, which barrio writes but does not read",
-                                     .remedy = "open it in ParaView, or give the mesh it was made from"});
+                                     .remedy = "open it in ParaView, or give the mesh from which it was made"});
 }
 
 constexpr std::array formats{
@@ -129,7 +129,7 @@ const files::NetcdfFile* UnknownFile::netcdf() {
 std::optional<Format> find_format(UnknownFile& file) {
   for (const KnownFormat& known : formats)
     if (known.is(file)) return known.format;
-  // The reader of .h5m says what a file of HDF5 misses.
+  // The reader of .h5m reports what an HDF5 file lacks.
   return file.is_hdf5() ? std::optional(Format::h5m) : std::nullopt;
 }
 
@@ -156,11 +156,11 @@ Format detect_format(const std::string& path) {
                                        .cause = "is a CGNS file in the old ADF format",
                                        .remedy = "convert it to HDF5, with adf2hdf of the CGNS tools"});
   if (path.ends_with(".h5m")) {
-    file.open_as_hdf5();  // says what is wrong if it is none; a user block may stand before its signature
+    file.open_as_hdf5();  // reports the fault if it is not HDF5; a user block may precede its signature
     return detail::find_format(file).value_or(Format::h5m);
   }
   throw Error(ErrorCode::bad_input, {.subject = path,
-                                     .cause = file.head().empty() ? "is empty" : "is of no format that barrio reads",
+                                     .cause = file.head().empty() ? "is empty" : "is not in a format that barrio reads",
                                      .remedy = formats_read});
 }
 

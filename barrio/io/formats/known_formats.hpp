@@ -12,19 +12,19 @@
 
 namespace barrio::io::detail {
 
-/// A file whose format is not known yet. Local.
+/// A file whose format is still unknown. Local.
 class UnknownFile {
  public:
-  /// @throws Error{failed} if it cannot be read, {bad_input} if it is a torn file of HDF5
+  /// @throws Error{failed} if it cannot be read, {bad_input} if it is a truncated HDF5 file
   explicit UnknownFile(const std::string& path);
   [[nodiscard]] std::string_view head() const& noexcept { return head_; }
-  /// Whether it has a group of HDF5; no other file has any.
+  /// Tell whether it has an HDF5 group; false for other files.
   [[nodiscard]] bool has_group(const char* group) const;
   [[nodiscard]] bool is_hdf5() const noexcept { return hdf5_.has_value(); }
-  /// Take it for HDF5 although it does not begin so. @throws Error{bad_input} if it is none
+  /// Open it as HDF5 although it does not begin so. @throws Error{bad_input} if it is not HDF5
   void open_as_hdf5();
   [[nodiscard]] hid_t hdf5() const noexcept { return hdf5_->get(); }
-  /// As netCDF, on HDF5 or classic; nullptr for other files. Opened when first asked for.
+  /// Return it as netCDF, on HDF5 or classic; nullptr for other files. Opened on first use.
   [[nodiscard]] const files::NetcdfFile* netcdf();
   [[nodiscard]] bool is_classic_netcdf() const noexcept;
 
@@ -35,7 +35,7 @@ class UnknownFile {
   std::optional<files::NetcdfFile> netcdf_;
 };
 
-/// One format: how it is recognised, read and described.
+/// A format: how to recognise, read and describe it.
 struct KnownFormat {
   Format format;
   bool (*is)(UnknownFile& file);
@@ -43,7 +43,7 @@ struct KnownFormat {
   Json (*inspect)(const std::string& path, const InspectOptions& options);
 };
 
-/// The format of a file, by its contents; nothing if it is none of those known.
+/// Find the format of a file by its contents; nothing if it is unknown.
 std::optional<Format> find_format(UnknownFile& file);
 const KnownFormat& known_format(Format format);
 

@@ -26,7 +26,7 @@ void leave_out(mesh::MeshTables& tables, const std::vector<std::string>& names) 
   });
 }
 
-/// Read a file that must not change meanwhile. Rank 0 watches it for all.
+/// Read a file that must not change during the read. Rank 0 watches it for all.
 template <class Read>
 mesh::MeshTables read_unchanged(mpi::Context& context, const std::string& path, Read&& read) {
   std::optional<detail::FileWatch> watch;
@@ -42,16 +42,16 @@ mesh::MeshTables read_unchanged(mpi::Context& context, const std::string& path, 
   } catch (const AgreedError& error) {
     fault = error;
   }
-  agree(context, watch ? watch->explain(*fault) : Status());  // whichever rank met the fault, rank 0 knows why
+  agree(context, watch ? watch->explain(*fault) : Status());  // whichever rank met the fault, rank 0 knows the cause
   if (fault->code() != ErrorCode::bad_input || fault->subject().find(path) != std::string::npos)
     throw AgreedError(*fault);
-  // The name of a dataset does not say which of several files it is in: add the path.
+  // The name of a dataset does not identify its file: add the path.
   const ErrorText text{
       .subject = fmt::format("{}: {}", path, fault->subject()), .cause = fault->cause(), .remedy = fault->remedy()};
   throw AgreedError(Error(fault->code(), text), fault->first_rank());
 }
 
-/// Keep or reduce degenerate cells, and say how many there are. Collective.
+/// Keep or reduce degenerate cells, and log their number. Collective.
 void see_to_degenerate(mpi::Context& context, mesh::MeshTables& tables, const std::string& path,
                        mesh::Degenerate degenerate) {
   const mesh::Dim top = tables.top_dim();
@@ -72,7 +72,7 @@ void cut_to_corners(mpi::Context& context, mesh::MeshTables& tables, const std::
   if (dropped.n_cells > 0)
     context.log().notice(
         fmt::format("{}: {} cells and sides of second order are cut to their corners; {} vertices that "
-                    "were no corners are dropped, with what sets and tags say of them",
+                    "were not corners are dropped, with their sets and tags",
                     path, dropped.n_cells, dropped.n_vertices));
 }
 

@@ -20,13 +20,13 @@ void write_h5m(const mesh::Mesh& mesh, const std::string& path, const H5mOptions
                              name == options.partition_tag;
     if (!options.with_fields || !has_meaning) continue;
     throw AgreedError(ErrorCode::usage, {.subject = fmt::format("field '{}'", name),
-                                         .cause = "has a name that means something else in .h5m files",
+                                         .cause = "has a name that is reserved in .h5m files",
                                          .remedy = "give it another name, or save without fields"});
   }
   for (const mesh::MeshTag& tag : mesh.tags())
     if (detail::is_set_tag(tag.info.name))
       throw AgreedError(ErrorCode::usage, {.subject = fmt::format("tag '{}'", tag.info.name),
-                                           .cause = "has a name that means something else in .h5m files",
+                                           .cause = "has a name that is reserved in .h5m files",
                                            .remedy = "give it another name"});
   write_h5m(mesh.context(), mesh::to_tables(mesh, {.with_fields = options.with_fields}), path, options);
 }
@@ -50,9 +50,9 @@ void write_as_medit(const mesh::Mesh& mesh, const std::string& path) {
   std::vector<std::string> fields;
   for (const auto& field : mesh.fields()) fields.push_back(fmt::format("'{}'", field->name));
   if (!fields.empty())
-    mesh.context().log().notice(fmt::format("{}: Medit has no place for fields: {}", path, fmt::join(fields, ", ")));
+    mesh.context().log().notice(fmt::format("{}: Medit cannot hold fields: {}", path, fmt::join(fields, ", ")));
   mesh::MeshTables tables = mesh::to_tables(mesh, {.with_fields = false});
-  tables.n_parts = 0;  // those of the ranks
+  tables.n_parts = 0;  // these are the parts of the ranks
   write_medit(mesh.context(), tables, path);
 }
 
@@ -71,7 +71,7 @@ void write(const mesh::Mesh& mesh, const std::string& path) {
   VtkhdfOptions options{.with_tags = true};
   for (const auto& field : mesh.fields())
     if (field->dim == mesh::Dim::vertex || field->dim == mesh.cell_dim()) options.fields.push_back(field->name);
-  sort_unique(options.fields);  // one name may be on vertices and on cells
+  sort_unique(options.fields);  // one name may be both on vertices and on cells
   VtkhdfWriter writer(mesh, path, std::move(options));
   writer.close();
 }

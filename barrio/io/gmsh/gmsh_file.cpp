@@ -66,7 +66,7 @@ class Indexer {
     if (in_.line() != end_of(section)) in_.refuse(fmt::format("{} was expected", end_of(section)));
   }
   void pass_over(const std::string& section) {
-    // sections of values begin with the number of their texts, of which the first is a name
+    // Sections of values begin with the number of their texts, of which the first is a name.
     constexpr int line_of_name = 2;
     for (int line = 1;; ++line) {
       in_.need_line();
@@ -84,10 +84,10 @@ class Indexer {
     if (!index_.is_old && (version < 4.1 || version >= 5.0)) {
       throw Error(ErrorCode::bad_input,
                   {.subject = path_,
-                   .cause = fmt::format("is of format {:.1f}, barrio reads 4.1, 2.2 and 1.0", version),
+                   .cause = fmt::format("is of format {:.1f}; barrio reads 4.1, 2.2 and 1.0", version),
                    .remedy = "save it again: gmsh IN -save -format msh41 -o OUT"});
     }
-    if (size != 8) in_.refuse(fmt::format("has integers of {} bytes, 8 were expected", size));
+    if (size != 8) in_.refuse(fmt::format("has integers of {} bytes, but they must have 8", size));
     if (index_.is_binary) {
       if (in_.binary<int>() != 1) in_.refuse("was written with another byte order");
       in_.need_line();
@@ -142,7 +142,7 @@ class Indexer {
     }
     if (index_.is_binary) in_.need_line();
   }
-  /// Blocks, items, smallest tag, largest tag.
+  /// Read the head of a section: numbers of blocks and items, smallest tag, largest tag.
   std::array<std::int64_t, 4> section_head() {
     if (!index_.is_binary) in_.need_line();
     std::array<std::int64_t, 4> head{};

@@ -14,23 +14,23 @@
 
 namespace barrio::io::detail {
 
-/// A run of rows of one block that one rank reads.
+/// A run of rows of one block, read by one rank.
 struct GmshSegment {
   std::int64_t block;
   std::int64_t first;  ///< row in the block
   std::int64_t count;
-  std::int64_t offset;         ///< byte in the file: of the first tag (nodes), of the first element
-  std::int64_t second_offset;  ///< of the first coordinates (nodes); of the heading that applies (elements of 2.2)
+  std::int64_t offset;         ///< byte in the file: of the first tag (nodes), or of the first element
+  std::int64_t second_offset;  ///< of the first coordinates (nodes), or of the heading that applies (elements of 2.2)
 };
 
-/// What one rank reads.
+/// The segments that one rank reads.
 struct GmshShares {
   std::vector<GmshSegment> nodes;
   std::vector<GmshSegment> elements;
 };
 
 /// Index of a Gmsh file of format 4.1, 2.2 or 1.0. Its size grows with the number of blocks (geometric entities) and,
-/// while rank 0 makes it, with the number of ranks; not with the mesh.
+/// on rank 0 while it is made, with the number of ranks; not with the mesh.
 struct GmshIndex {
   struct Block {
     int entity_dim = 0;
@@ -39,9 +39,9 @@ struct GmshIndex {
     std::int64_t n = 0;
   };
   bool is_binary = false;
-  bool is_old = false;    ///< 2.2, 1.0: each element gives its type and groups; all stand in one block of type 0
-  bool is_first = false;  ///< 1.0: elements give their number of nodes, and always two groups
-  std::int64_t max_node_tag = 0;  ///< as far as the file says it
+  bool is_old = false;            ///< 2.2, 1.0: each element states its type and groups; all are in one block of type 0
+  bool is_first = false;          ///< 1.0: elements state their number of nodes, and always have two groups
+  std::int64_t max_node_tag = 0;  ///< if the file states it
   std::vector<Block> nodes;
   std::vector<Block> elements;
   std::map<std::pair<int, int>, std::vector<int>> groups;   ///< (dim, entity) -> physical groups
@@ -52,19 +52,18 @@ struct GmshIndex {
 
   [[nodiscard]] std::vector<int> groups_of(int dim, int entity) const;
   [[nodiscard]] std::string group_name(int dim, int group) const;
-  /// Give all ranks the blocks and groups. Collective.
+  /// Broadcast the blocks and groups. Collective.
   void share(mpi::Context& context);
-  /// Give each rank its segments. Collective.
+  /// Distribute the segments, to each rank its own. Collective.
   [[nodiscard]] GmshShares shares_of(mpi::Context& context) const;
 };
 
-/// Walk over a file once and cut its rows into even shares. Local; memory does not grow with the mesh.
-/// @throws Error{bad_input} for other versions than 4.1, 2.2 and 1.0, foreign byte order, or a file that ends early;
+/// Scan a file once and cut its rows into even shares. Local; memory does not grow with the mesh.
+/// @throws Error{bad_input} for versions other than 4.1, 2.2 and 1.0, foreign byte order, or a file that ends early;
 /// {failed}
 GmshIndex index_gmsh(const std::string& path, int n_ranks);
 
-/// Read the nodes of this rank's share. Local. @throws Error{bad_input} with the byte where the file cannot be
-/// understood
+/// Read the nodes of this rank's share. Local. @throws Error{bad_input} with the byte where parsing fails
 void read_gmsh_nodes(const std::string& path, const GmshIndex& index, const GmshShares& shares,
                      const std::function<void(std::int64_t tag, const std::array<double, 3>& x)>& visit);
 /// Read the elements of this rank's share of a 4.1 file. Local. @param visit gets block, row in the block, node tags
@@ -83,11 +82,11 @@ struct OldGmshElement {
 void read_old_gmsh_elements(const std::string& path, const GmshIndex& index, const GmshShares& shares,
                             const std::function<void(const OldGmshElement&)>& visit);
 
-/// Make tables of such a file whose index and shares are known. Collective. @throws AgreedError as read_gmsh
+/// Make the tables of such a file, given its index and shares. Collective. @throws AgreedError as read_gmsh
 mesh::MeshTables read_old_gmsh(mpi::Context& context, const std::string& path, const GmshIndex& index,
                                const GmshShares& shares);
 
-/// Nodes of an element of a Gmsh type; 0 for an unknown type.
+/// Return the number of nodes of a Gmsh element type; 0 for an unknown type.
 int gmsh_nodes_per_element(int type) noexcept;
 
 }  // namespace barrio::io::detail

@@ -12,25 +12,25 @@
 #include "barrio/io/gmsh/gmsh_file.hpp"
 #include "barrio/io/text/scanner.hpp"
 
-// What the two formats of Gmsh's files have in common, for the code that indexes and reads them.
+// Code shared by the indexers and readers of both Gmsh formats.
 
 namespace barrio::io::detail {
 
 inline constexpr const char* gmsh_remedy = "check that the file is a complete Gmsh mesh";
 
-/// Dimension of the elements of a supported type.
+/// Return the dimension of the elements of a supported type.
 inline int gmsh_dimension(int type) {
   const CellKind* const kind = gmsh_kind(type);
   return kind == nullptr ? 0 : value(mesh::topology(kind->type).dim);
 }
 
-/// Cut rows into one share per rank while blocks pass by.
+/// Cutter of rows into one share per rank, block after block.
 class GmshCutter {
  public:
   GmshCutter(std::int64_t n_rows, int n_ranks, std::vector<std::pair<Rank, GmshSegment>>& out)
       : slabs_{n_rows, n_ranks}, out_(out) {}
 
-  /// Pieces of a block: for each, `visit(piece)`; offsets are filled by the caller.
+  /// Cut a block into pieces and call `visit(piece)` for each; the caller fills in the offsets.
   template <class Visit>
   void cut(std::int64_t block, std::int64_t n, Visit&& visit) {
     std::int64_t row = 0;
@@ -50,17 +50,17 @@ class GmshCutter {
   std::int64_t passed_ = 0;
 };
 
-/// The number of a node. @return it. @throws Error{bad_input} if no mesh can have it
+/// Check the number of a node. @return it. @throws Error{bad_input} if no mesh can have it
 inline std::int64_t checked_node_number(const Scanner& in, std::int64_t number) {
   if (number < 0 || number > (std::int64_t{1} << 48))
     in.refuse(fmt::format("has a node with number {}, which makes no sense", number));
   return number;
 }
 
-/// Say that a type of elements is not supported.
+/// Refuse a type of elements that is not supported.
 [[noreturn]] void refuse_gmsh_type(const Scanner& in, int type);
 
-/// Cut the nodes of a 2.2 file; the scanner stands behind the heading of their section.
+/// Cut the nodes of a 2.2 file; the scanner is just after the heading of their section.
 void index_old_gmsh_nodes(Scanner& in, GmshIndex& index, int n_ranks);
 void index_old_gmsh_elements(Scanner& in, GmshIndex& index, int n_ranks);
 void read_old_gmsh_nodes(Scanner& in, const GmshIndex& index, const GmshShares& shares,

@@ -56,8 +56,7 @@ Json inspect_gmsh(const std::string& path, const InspectOptions& options) {
   add_entities(result, counts);
   add_id_sets(result, groups, top, n_parts);
   result["tags"] = Json::array();
-  if (!options.with_quality || static_cast<std::uint64_t>(n_vertices) * sizeof(Point) > options.limit_bytes)
-    return result;
+  if (!has_quality(n_vertices, options)) return result;
   std::vector<std::pair<std::int64_t, Point>> tagged;
   read_gmsh_nodes(path, index, all, [&](std::int64_t tag, const Point& x) { tagged.emplace_back(tag, x); });
   std::sort(tagged.begin(), tagged.end());

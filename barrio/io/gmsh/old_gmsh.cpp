@@ -3,19 +3,20 @@
 #include <array>
 #include <cstdlib>
 #include <limits>
+#include <utility>
 
 #include "barrio/io/gmsh/gmsh_parts.hpp"
 
-// Gmsh 2.2: nodes are number and coordinates; elements are number, type, tags and nodes, each in a line of its own. In
-// binary files a heading says type, count and number of tags for the elements that follow. Gmsh 1.0 is text: behind
-// type and two tags an element says its number of nodes.
+// Gmsh 2.2: a node is a number and coordinates; an element is a number, type, tags and nodes, each on a line of its
+// own. In binary files a heading states type, count and number of tags of the elements that follow. Gmsh 1.0 is text:
+// after type and two tags an element states its number of nodes.
 
 namespace barrio::io::detail {
 namespace {
 
 constexpr std::int64_t node_bytes = 4 + 3 * 8;
 
-/// What stands before elements of a binary file.
+/// Heading of elements in a binary file.
 struct Heading {
   std::int32_t type;
   std::int32_t n;
@@ -42,19 +43,19 @@ Heading read_heading(Scanner& in) {
   return heading;
 }
 
-/// Numbers of a binary section end with the line.
+/// Check that the numbers of a binary section end with the line.
 void end_of_section(Scanner& in, std::string_view what) {
   in.need_line();
   if (!in.line().empty()) in.refuse(fmt::format("has more {} than it announces", what));
 }
 
-/// What the tags of an element say: physical group, geometric entity, number of partitions, the part, ghosts.
+/// Interpret the tags of an element: physical group, geometric entity, number of partitions, the part, ghosts.
 OldGmshElement element_of(const Scanner& in, int type, std::span<const std::int64_t> words, std::size_t n_tags) {
   OldGmshElement element{.type = type, .nodes = words.subspan(n_tags)};
   const std::span<const std::int64_t> tags = words.first(n_tags);
-  // A negative group means that the element is reversed; it is a member all the same.
+  // A negative group means that the element is reversed; it is a member nevertheless.
   if (n_tags > 0) {
-    if (static_cast<std::int32_t>(tags[0]) != tags[0] || tags[0] == std::numeric_limits<std::int32_t>::min())
+    if (!std::in_range<std::int32_t>(tags[0]) || tags[0] == std::numeric_limits<std::int32_t>::min())
       in.refuse(fmt::format("has an element in physical group {}", tags[0]));
     element.group = std::abs(static_cast<int>(tags[0]));
   }
@@ -91,9 +92,9 @@ void index_old_gmsh_elements(Scanner& in, GmshIndex& index, int n_ranks) {
   in.need_line();
   const std::int64_t n = in.checked_count(in.number<std::int64_t>());
   index.elements.push_back({.n = n});
-  std::int64_t at = 0;  // where the heading stands
+  std::int64_t at = 0;  // position of the heading
   Heading heading{};
-  std::int64_t left = 0;  // of its elements
+  std::int64_t left = 0;  // elements after it that remain
   GmshCutter(n, n_ranks, index.element_segments).cut(0, n, [&](GmshSegment& s) {
     s.offset = in.offset();
     s.second_offset = left > 0 ? at : s.offset;
@@ -160,13 +161,13 @@ void read_old_gmsh_elements(const std::string& path, const GmshIndex& index, con
         heading.type = in.number<int>();
         heading.n_tags = index.is_first ? 2 : in.number<int>();
         check_tags(in, heading.type, heading.n_tags);
-        words.resize(static_cast<std::size_t>(heading.element_bytes() / 4) - 1);
+        words.resize(heading.element_bytes() / 4 - 1);
         for (std::size_t w = 0; w < words.size(); ++w) {
           if (index.is_first && w == 2) check_n_nodes(in, heading.type, in.number<int>());
           words[w] = in.number<std::int64_t>();
         }
       }
-      visit(element_of(in, heading.type, words, static_cast<std::size_t>(heading.n_tags)));
+      visit(element_of(in, heading.type, words, heading.n_tags));
     }
   }
 }

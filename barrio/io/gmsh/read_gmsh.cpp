@@ -11,6 +11,7 @@
 
 #include "barrio/base/error.hpp"
 #include "barrio/exchange/router.hpp"
+#include "barrio/io/common/listed_sides.hpp"
 #include "barrio/io/common/node_orders.hpp"
 #include "barrio/io/common/readers.hpp"
 #include "barrio/io/common/tagged_vertices.hpp"
@@ -18,8 +19,8 @@
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
 
-// Gmsh 4.1 in two passes. Rank 0 walks over the file once with a bounded buffer and finds where each rank's share
-// begins; then every rank reads its own share. No rank holds the mesh.
+// Gmsh 4.1 in two passes. Rank 0 scans the file once with a bounded buffer and finds where each rank's share begins.
+// Then every rank reads its own share. No rank holds the mesh.
 
 namespace barrio::io::detail {
 namespace {
@@ -36,7 +37,7 @@ struct KindRows {
   std::int64_t n = 0;
 };
 
-/// Send elements to the homes of their rows, and put them into the block in our order. Collective.
+/// Send elements to the ranks that hold their rows, and put them into the block in barrio's order. Collective.
 /// @param words  of each element its row and its nodes in Gmsh's order
 void bring_elements(mpi::Context& context, const CellKind& kind, std::span<const std::int64_t> words,
                     CellBlock& block) {
@@ -49,7 +50,7 @@ void bring_elements(mpi::Context& context, const CellKind& kind, std::span<const
   block.nodes.resize(arrived.size() / (n + 1) * n);
   for (std::size_t at = 0; at < arrived.size(); at += n + 1)
     std::ranges::transform(std::span(arrived).subspan(at + 1, n),
-                           block.nodes.begin() + (arrived[at] - first) * static_cast<std::int64_t>(n),
+                           block.nodes.begin() + (arrived[at] - first) * kind.n_nodes,
                            [](std::int64_t node) { return GlobalId{node}; });
   kind.put_in_order<GlobalId>(block.nodes);
 }
@@ -76,7 +77,7 @@ MeshTables read_gmsh(mpi::Context& context, const std::string& path) {
   agree_after(context, [&] {
     for (const GmshIndex::Block& block : index.elements) {
       KindRows& rows = kinds[block.type];
-      rows.kind = gmsh_kind(block.type);  // what has none was refused with the index
+      rows.kind = gmsh_kind(block.type);  // types without a kind were refused with the index
       first_of_block.push_back(rows.n);
       rows.n += block.n;
     }
@@ -111,21 +112,20 @@ MeshTables read_gmsh(mpi::Context& context, const std::string& path) {
     tables.blocks.push_back(std::move(block));
   }
   if (tables.top_dim() == Dim::vertex)
-    throw AgreedError(ErrorCode::bad_input, {.subject = path, .cause = "has no elements but points"});
+    throw AgreedError(ErrorCode::bad_input, {.subject = path, .cause = "has no elements other than points"});
 
-  // Physical groups become sets: of the top dimension materials, below it boundaries.
+  // Physical groups become sets: materials of the top dimension, boundaries below it.
   std::map<std::pair<int, int>, std::int32_t> set_of;
   for (std::size_t b = 0; b < index.elements.size(); ++b) {
     const GmshIndex::Block& block = index.elements[b];
     if (block_of_type.count(block.type) == 0) continue;
     for (const int group : index.groups_of(block.entity_dim, block.entity_tag)) {
-      const auto [at, is_new] =
-          set_of.try_emplace({block.entity_dim, group}, static_cast<std::int32_t>(tables.sets.size()));
+      const auto [at, is_new] = set_of.try_emplace({block.entity_dim, group}, -1);
       if (is_new) {
-        tables.sets.push_back(
-            {.kind = block.entity_dim == value(tables.top_dim()) ? SetKind::material : SetKind::neumann,
-             .id = group,
-             .name = index.group_name(block.entity_dim, group)});
+        const bool is_of_cells = block.entity_dim == value(tables.top_dim());
+        at->second = add_set(tables, {.kind = is_of_cells ? SetKind::material : SetKind::neumann,
+                                      .id = group,
+                                      .name = index.group_name(block.entity_dim, group)});
       }
       if (context.is_root()) {
         const std::size_t into = block_of_type[block.type];

@@ -5,7 +5,7 @@
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
 
-// Elements of a 2.2 file stand one by one with their type, group and part, as cells of VTK do: they go the same way.
+// A 2.2 file lists elements one by one with type, group and part, as VTK lists cells: they take the same path.
 
 namespace barrio::io::detail {
 mesh::MeshTables read_old_gmsh(mpi::Context& context, const std::string& path, const GmshIndex& index,

@@ -9,7 +9,7 @@
 
 namespace barrio::io::detail {
 
-/// Find what an id of a .h5m file stands for.
+/// Map from the ids of a .h5m file to what they refer to.
 struct IdSpace {
   struct Table {
     std::int64_t first;
@@ -21,16 +21,17 @@ struct IdSpace {
   };
   std::vector<Table> tables;
 
-  /// @pre the blocks of `mesh` are the groups of the catalog
+  /// Make the map. @pre the blocks of `mesh` are the groups of the catalog
   IdSpace(const files::H5mCatalog& catalog, const mesh::MeshTables& mesh) {
     tables.push_back({catalog.first_vertex, catalog.n_vertices, mesh::Dim::vertex, 0, -1});
-    for (std::size_t g = 0; g < catalog.groups.size(); ++g)
-      tables.push_back({catalog.groups[g].start_id, catalog.groups[g].n, topology(mesh.blocks[g].type).dim,
-                        mesh.first_row(g), static_cast<std::int32_t>(g)});
+    for (std::int32_t g = 0; g < std::ssize(catalog.groups); ++g)
+      tables.push_back(
+          {catalog.groups[g].start_id, catalog.groups[g].n, topology(mesh.blocks[g].type).dim, mesh.first_row(g), g});
     tables.push_back({catalog.first_set, catalog.n_sets, mesh::Dim::vertex, 0, -1, true});
   }
 
-  /// Call `visit(table, first row in the table, count)` for each piece of a run of ids; ids of nothing are skipped.
+  /// Call `visit(table, first row in the table, count)` for each piece of a run of ids; ids that refer to nothing are
+  /// skipped.
   template <class Visit>
   void for_each_piece(std::int64_t first, std::int64_t count, Visit&& visit) const {
     std::int64_t end = 0;
@@ -41,7 +42,7 @@ struct IdSpace {
       if (low < high) visit(table, low - table.first, high - low);
     }
   }
-  /// The table of one id, or nothing.
+  /// Find the table of an id; null if it refers to nothing.
   [[nodiscard]] const Table* find(std::int64_t id) const noexcept {
     for (const Table& table : tables)
       if (id >= table.first && id < table.first + table.n) return &table;

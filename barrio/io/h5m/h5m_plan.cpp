@@ -15,14 +15,14 @@ namespace {
 
 constexpr RegionName header_region{"read.header"};
 
-/// Find the sets that a partition tag marks, or else find that it is on elements.
-/// @throws Error{usage} if it is no partition, or the file has none of that name
+/// Find the sets that a partition tag marks, or find that it is on elements.
+/// @throws Error{usage} if it is not a partition, or the file has no tag of that name
 void find_partition(hid_t file, const std::string& path, const TableOptions& options, H5mPlan& plan) {
   const files::H5mCatalog& catalog = plan.catalog;
   const bool may_lack = options.may_lack_partition_tag || options.partition_tag == default_partition_tag;
   if (is_id_tag(options.partition_tag)) {
     throw Error(ErrorCode::usage, {.subject = fmt::format("partition tag '{}'", options.partition_tag),
-                                   .cause = "is no partition: it gives each thing a number of its own",
+                                   .cause = "is not a partition: it gives each entity a number of its own",
                                    .remedy = "barrio info lists the partitions of a file"});
   }
   const std::string name = files::h5m_escaped(options.partition_tag);
@@ -39,7 +39,7 @@ void find_partition(hid_t file, const std::string& path, const TableOptions& opt
   throw Error(ErrorCode::usage, {.subject = path,
                                  .cause = fmt::format("has no partition '{}'.{}", options.partition_tag,
                                                       did_you_mean(options.partition_tag, known)),
-                                 .remedy = known.empty() ? "it has no partition at all: barrio partition makes one"
+                                 .remedy = known.empty() ? "it has no partition; make one with barrio partition"
                                                          : fmt::format("it has {}", fmt::join(shown, ", "))});
 }
 
@@ -62,7 +62,7 @@ H5mPlan look(const std::string& path, const TableOptions& options) {
   return plan;
 }
 
-/// Give all ranks what rank 0 found.
+/// Broadcast the plan of rank 0.
 void share(mpi::Context& context, H5mPlan& plan) {
   std::string text = context.is_root() ? to_json(plan.catalog).dump(-1, ' ', true, Json::error_handler_t::replace) : "";
   mpi::broadcast(context, text);

@@ -11,7 +11,7 @@
 
 namespace barrio::io::detail {
 
-/// What there is to read in a file: its tables, and which sets mean what. Small, but for O(sets).
+/// Plan of the read of a file: its tables, and the meaning of its sets. Small, except for O(sets).
 struct H5mPlan {
   files::H5mCatalog catalog;
   files::H5mSetList list;
@@ -20,13 +20,13 @@ struct H5mPlan {
   std::vector<files::H5mSetValue> global_ids;                          // of sets, for geometry sets
   std::vector<std::pair<std::int64_t, std::string>> names;
   std::vector<TagPlan> tags;
-  bool has_parts_on_elements = false;          // rank 0 alone knows
-  std::vector<TagPlan> partition_on_elements;  // the tag whose values on elements are their parts, or none
+  bool has_parts_on_elements = false;          // known to rank 0 alone
+  std::vector<TagPlan> partition_on_elements;  // the tag whose values on elements are their parts; empty without one
 };
 
-/// Find out what there is to read. Collective: rank 0 looks, and tells the others.
-/// @throws AgreedError{bad_input} if the file is no sound .h5m, or has elements that are not supported; {usage} if it
-/// has no partition of that name
+/// Plan the read. Collective: rank 0 looks at the file, and tells the others.
+/// @throws AgreedError{bad_input} if the file is not a sound .h5m file, or has elements that are not supported; {usage}
+/// if it has no partition of that name
 H5mPlan make_plan(mpi::Context& context, const std::string& path, const TableOptions& options);
 
 }  // namespace barrio::io::detail

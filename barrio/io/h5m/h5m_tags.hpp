@@ -9,7 +9,7 @@
 
 namespace barrio::io::detail {
 
-/// A tag of a file, and where its values are.
+/// A tag of a file, and the location of its values.
 struct TagPlan {
   mesh::TagInfo info;
   std::string path;  ///< its name in the file, escaped
@@ -17,19 +17,19 @@ struct TagPlan {
   std::vector<std::string> dense_on;
 };
 
-/// Find the tags of a file, except those that `MeshTables` holds in another way: the partition, meanings of sets.
+/// Find the tags of a file, except those that `MeshTables` holds in another form: the partition, meanings of sets.
 /// Local, on a file open on this process alone.
 std::vector<TagPlan> look_at_tags(hid_t file, const files::H5mCatalog& catalog, const TableOptions& options);
 void share(mpi::Context& context, std::vector<TagPlan>& plans);
 
 /// Read the values of tags into `tables.tags` and `tables.part_sets`. Collective.
-/// @param[in] place_of_set  place in `tables.sets` of each set of the file, -1 if it is none
-/// @param[in] part_of_set  the part that a set of the file is; -1 for none, and for parts that are in `tables.sets` too
+/// @param[in] place_of_set  index in `tables.sets` of each set of the file, -1 if it is not there
+/// @param[in] part_of_set  the part that a set of the file is; -1 if it is no part, or is in `tables.sets` too
 void read_tags(mpi::Context& context, files::Place file, const files::H5mCatalog& catalog,
                const std::vector<TagPlan>& plans, const IdSpace& ids, const std::vector<std::int32_t>& place_of_set,
                const std::vector<std::int32_t>& part_of_set, mesh::MeshTables& tables);
 
-/// Ids of a file that barrio writes: parts are its first sets.
+/// Ids in a file that barrio writes: parts are its first sets.
 struct WrittenIds {
   std::int64_t first_vertex = 1;
   std::vector<std::int64_t> first_of_block;
@@ -40,7 +40,7 @@ struct WrittenIds {
   [[nodiscard]] std::int64_t first_of(std::int32_t block) const {
     return block < 0 ? first_vertex : first_of_block[block];
   }
-  /// The id of a row of a dimension; 0 if there is no such row.
+  /// Return the id of a row of a dimension; 0 if there is no such row.
   [[nodiscard]] std::int64_t of(const mesh::MeshTables& tables, mesh::Dim dim, std::int64_t row) const;
 };
 

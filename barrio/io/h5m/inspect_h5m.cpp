@@ -27,8 +27,7 @@ void add_cells(hid_t file, const files::H5mGroup& group, std::int64_t first_vert
   std::vector<Point> corners;
   std::size_t begin = 0;
   for (std::int64_t i = 0; i < group.n; ++i) {
-    const std::size_t end =
-        group.n_nodes > 0 ? begin + static_cast<std::size_t>(group.n_nodes) : static_cast<std::size_t>(ends[i]) + 1;
+    const std::size_t end = group.n_nodes > 0 ? begin + group.n_nodes : static_cast<std::size_t>(ends[i]) + 1;
     corners.clear();
     const std::size_t n = end < begin ? 0 : mesh::n_corners(type, end - begin);
     if (end < begin || end > nodes.size() || n > end - begin) {
@@ -102,8 +101,7 @@ Json inspect_h5m(const std::string& path, const InspectOptions& options) {
                               {"sparse_values", tag.n_sparse},
                               {"dense_on", tag.dense_on}});
   }
-  if (!options.with_quality || static_cast<std::uint64_t>(catalog.n_vertices) * sizeof(Point) > options.limit_bytes)
-    return result;
+  if (!has_quality(catalog.n_vertices, options)) return result;
   const std::size_t width = catalog.n_coordinates;
   const auto x = files::read_reals(file.get(), "/tstt/nodes/coordinates");
   std::vector<Point> points(x.size() / width, Point{});
@@ -112,7 +110,7 @@ Json inspect_h5m(const std::string& path, const InspectOptions& options) {
   Quality quality;
   for (const files::H5mGroup& group : catalog.groups) {
     const auto type = cell_type_of(group.type);
-    if (type && mesh::topology(*type).dim == top && *type != CellType::polyhedron)  // those are lists of faces
+    if (type && mesh::topology(*type).dim == top && *type != CellType::polyhedron)  // polyhedra are lists of faces
       add_cells(file.get(), group, catalog.first_vertex, points, quality);
   }
   if (quality.n() > 0) result["quality"] = quality.json();

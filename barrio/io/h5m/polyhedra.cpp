@@ -19,7 +19,7 @@ using mesh::CellBlock;
 using mesh::CellType;
 using mesh::Dim;
 
-/// Faces that this rank's polyhedra refer to, each once, ascending.
+/// List the faces that this rank's polyhedra refer to, each once, ascending.
 std::vector<std::int64_t> wanted_faces(mpi::Context& context, const IdSpace& ids, const mesh::MeshTables& tables,
                                        const std::string& subject) {
   std::vector<std::int64_t> wanted;
@@ -34,7 +34,7 @@ std::vector<std::int64_t> wanted_faces(mpi::Context& context, const IdSpace& ids
           if (table == nullptr || table->is_set || table->dim != Dim::face) {
             throw Error(ErrorCode::bad_input,
                         {.subject = subject,
-                         .cause = fmt::format("polyhedron {} has the face of id {}, but that is no face",
+                         .cause = fmt::format("polyhedron {} has face {}, but that is not the id of a face",
                                               first + static_cast<std::int64_t>(i), value(face)),
                          .remedy = damaged_remedy});
           }
@@ -58,12 +58,12 @@ void link_polyhedra(mpi::Context& context, const IdSpace& ids, mesh::MeshTables&
   }
   const auto asked = exchange::route(context, exchange::pack_by_rank<std::int64_t>(to, wanted));
 
-  exchange::Outbox answers;  // words of a face: its id, number of corners, corners
+  exchange::Outbox answers;  // of each face: its id, number of corners, corners
   for (std::size_t p = 0; p < asked.n_peers(); ++p)
     for (const std::int64_t face : asked.of(p)) {
       const IdSpace::Table& table = *ids.find(face);
       const CellBlock& block = tables.blocks[table.block];
-      const auto nodes = block.cell(static_cast<std::size_t>(face - table.first - block.rows.first(context.rank())));
+      const auto nodes = block.cell(face - table.first - block.rows.first(context.rank()));
       const std::size_t n = std::min(nodes.size(), mesh::n_corners(block.type, nodes.size()));
       const auto corners = mesh::without_padding(nodes.first(n));
       auto& words = answers.begin(asked.peers[p]);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "barrio/base/error.hpp"
+#include "barrio/io/common/file_rows.hpp"
 #include "barrio/io/common/parts_on_elements.hpp"
 #include "barrio/io/common/readers.hpp"
 #include "barrio/io/h5m/h5m_contents.hpp"
@@ -19,8 +20,8 @@ using mesh::Dim;
 using mesh::MeshTables;
 using mesh::PartRows;
 
-// The steps of Tautges et al. 2012, section II. A file's partition is among its sets, so step 2 is what remains of it
-// when they are read.
+// The steps of Tautges et al. 2012, section II. A file's partition is among its sets, so only a
+// part of step 2 remains after they are read.
 constexpr RegionName vertices_region{"read.vertices"};
 constexpr RegionName cells_region{"read.cells"};
 constexpr RegionName sides_region{"read.sides"};
@@ -28,13 +29,14 @@ constexpr RegionName sets_region{"read.sets"};
 constexpr RegionName parts_region{"read.parts"};
 constexpr RegionName tags_region{"read.tags"};
 
-/// The fault of a table that is not as wide as it was when rank 0 looked at it.
+/// Return the fault of a table whose width changed after rank 0 looked at it.
 Error other_shape(const std::string& path) {
-  return {ErrorCode::bad_input,
-          {.subject = path, .cause = "has another shape than before", .remedy = "read it when nobody writes it"}};
+  return {
+      ErrorCode::bad_input,
+      {.subject = path, .cause = "changed its shape during the read", .remedy = "read it while no program writes it"}};
 }
 
-/// @param fault  gets a fault of this rank's rows; reading goes on, since other ranks read along
+/// @param fault  gets a fault of this rank's rows; reading continues, since other ranks read along
 CellBlock read_block(mpi::Context& context, files::Place file, const files::H5mGroup& group, std::int64_t first_vertex,
                      Status& fault) {
   const std::string where = "/tstt/elements/" + group.name;
@@ -70,7 +72,7 @@ CellBlock read_block(mpi::Context& context, files::Place file, const files::H5mG
     }
     rows = is_sound ? files::Rows{begin, block.offsets.back()} : files::Rows{0, 0};
   }
-  // Polyhedra are lists of faces: their ids stay as they are until all blocks are read.
+  // Polyhedra are lists of faces: their ids stay unchanged until all blocks are read.
   const std::int64_t first_id = block.type == CellType::polyhedron ? 0 : first_vertex;
   block.nodes = files::read_ids(file, where + "/connectivity", first_id, rows);
   const std::int64_t n_nodes = group.n_nodes == 0 ? rows.count : rows.count * group.n_nodes;
@@ -80,16 +82,15 @@ CellBlock read_block(mpi::Context& context, files::Place file, const files::H5mG
 
 void read_vertices(mpi::Context& context, files::Place file, const Plan& plan, MeshTables& tables, Status& fault) {
   const Region region(context.trace(), vertices_region);
-  const files::Rows rows{tables.vertices.first(context.rank()),
-                         static_cast<std::int64_t>(tables.vertices.size(context.rank()))};
+  const files::Rows rows = slab_of(tables.vertices, context.rank());
   std::vector<double> x = files::read_reals(file, "/tstt/nodes/coordinates", rows);
   const std::size_t width = plan.catalog.n_coordinates;
-  if (x.size() != width * static_cast<std::size_t>(rows.count)) {
+  if (x.size() != width * rows.count) {
     fault = other_shape("/tstt/nodes/coordinates");
   } else if (width == 3) {
     tables.coordinates = std::move(x);
   } else {
-    tables.coordinates.assign(3 * static_cast<std::size_t>(rows.count), 0.0);
+    tables.coordinates.assign(3 * rows.count, 0.0);
     for (std::size_t i = 0; i < x.size(); ++i) tables.coordinates[3 * (i / width) + i % width] = x[i];
   }
 }
@@ -101,7 +102,7 @@ Dim top_dim(const Plan& plan) {
   return top;
 }
 
-/// Keep the numbers that the file has for this rank's parts, unless they are 0, 1, 2, ... anyway. Local.
+/// Keep the file's values of this rank's parts, unless they are 0, 1, 2, ... Local.
 void keep_values(mpi::Context& context, const std::vector<std::int64_t>& part_values, MeshTables& tables) {
   const Slabs slices{tables.n_parts, context.size()};
   if (part_values.front() == 0 && part_values.back() == std::ssize(part_values) - 1) return;
@@ -112,8 +113,8 @@ void keep_values(mpi::Context& context, const std::vector<std::int64_t>& part_va
 MeshTables read_all(mpi::Context& context, const std::string& path, const Plan& plan, const files::SharedFile& file) {
   MeshTables tables;
   tables.vertices = {plan.catalog.n_vertices, context.size()};
-  // Each read agrees on its faults. Nothing is captured between reads: what one rank alone meets there, such as a lack
-  // of memory, must end the job, since the others are in the next read.
+  // Each read agrees on its faults. No fault is caught between reads: if one rank alone fails there, for lack of memory
+  // for instance, the job must end, since the others are in the next read.
   Status fault;
   H5mContents contents;
   read_vertices(context, file.get(), plan, tables, fault);
@@ -166,7 +167,7 @@ MeshTables read_all(mpi::Context& context, const std::string& path, const Plan& 
   return tables;
 }
 
-/// Refuse a partition tag that is no partition. @throws AgreedError{usage}
+/// Refuse a partition tag that is not a partition. @throws AgreedError{usage}
 void check_partition(const MeshTables& tables, const std::string& path, const TableOptions& options) {
   if (options.partition_tag == default_partition_tag || options.may_lack_partition_tag) return;
   const std::int64_t n_cells = tables.n_global(tables.top_dim());
@@ -174,8 +175,8 @@ void check_partition(const MeshTables& tables, const std::string& path, const Ta
   if (tables.n_parts > 0 && !is_id) return;
   throw AgreedError(ErrorCode::usage,
                     {.subject = fmt::format("{}: partition tag '{}'", path, options.partition_tag),
-                     .cause = is_id ? fmt::format("is no partition: it has as many values as cells, {}", n_cells)
-                                    : "is no partition: it gives no cell a part",
+                     .cause = is_id ? fmt::format("is not a partition: it has as many values as cells, {}", n_cells)
+                                    : "is not a partition: it gives no cell a part",
                      .remedy = "barrio info lists the partitions of a file"});
 }
 

@@ -6,6 +6,7 @@
 
 #include "barrio/base/sort_unique.hpp"
 #include "barrio/exchange/router.hpp"
+#include "barrio/io/common/listed_sides.hpp"
 #include "barrio/io/common/readers.hpp"
 #include "barrio/io/h5m/h5m_contents.hpp"
 #include "barrio/mesh/nested_sets.hpp"
@@ -22,12 +23,12 @@ using mesh::PartRows;
 using mesh::SetKind;
 using mesh::SetRows;
 
-/// Whether a set keeps the order of its contents. Pairs of ids and counts have none.
+/// Tell whether a set keeps the order of its contents. Pairs of ids and counts have no order.
 bool is_list(std::int64_t flags) {
   return (flags & files::H5mSetList::ordered) != 0 && (flags & files::H5mSetList::ranged) == 0;
 }
 
-/// Sets that hold a set, directly or through others, itself included.
+/// The sets that hold a set, directly or through others, itself included.
 class Holders {
  public:
   explicit Holders(const std::vector<Link>& links) {
@@ -53,7 +54,7 @@ std::string name_of(const Plan& plan, std::int64_t set) {
   return at != plan.names.end() && at->first == set ? at->second : "";
 }
 
-/// The meanings that tags give to a set, in the order of `set_tags`.
+/// Return the meanings that tags give to a set, in the order of `set_tags`.
 std::vector<mesh::SetRole> roles_of(const Plan& plan, std::int64_t set) {
   std::vector<mesh::SetRole> roles;
   const auto value_in = [&](const std::vector<files::H5mSetValue>& values) -> const files::H5mSetValue* {
@@ -75,7 +76,7 @@ std::vector<mesh::SetRole> roles_of(const Plan& plan, std::int64_t set) {
   return roles;
 }
 
-/// Sets that are parts and nothing else.
+/// Find the sets that are only parts.
 std::vector<bool> pure_parts(const Plan& plan) {
   std::vector<bool> is_part(plan.catalog.n_sets, false);
   for (const files::H5mSetValue& entry : plan.partition) is_part[entry.set] = roles_of(plan, entry.set).empty();
@@ -97,19 +98,18 @@ void H5mContents::read(mpi::Context& context, files::Place file, const Plan& pla
   part_rows.reserve(count);
   std::int64_t at = first;
   while (at < first + count) {
-    const auto set =
-        static_cast<std::size_t>(std::upper_bound(plan.list.contents_end.begin(), plan.list.contents_end.end(), at) -
-                                 plan.list.contents_end.begin());
-    if (set == plan.list.contents_end.size()) break;
-    const std::int64_t begin = set == 0 ? 0 : plan.list.contents_end[set - 1];
-    const std::int64_t end = std::min(plan.list.contents_end[set], first + count);
+    const std::vector<std::int64_t>& ends = plan.list.contents_end;
+    const auto set = static_cast<std::int32_t>(std::upper_bound(ends.begin(), ends.end(), at) - ends.begin());
+    if (set == std::ssize(ends)) break;
+    const std::int64_t begin = set == 0 ? 0 : ends[set - 1];
+    const std::int64_t end = std::min(ends[set], first + count);
     const bool is_ranged = (plan.list.flags[set] & files::H5mSetList::ranged) != 0;
-    if (is_ranged && (at - begin) % 2 == 1) ++at;  // the pair began in the slab before
+    if (is_ranged && (at - begin) % 2 == 1) ++at;  // the pair began in the previous slab
     for (; at < end; at += is_ranged ? 2 : 1) {
       const std::size_t place = at - first;
       const std::int64_t n = is_ranged && place + 1 < entries.size() ? entries[place + 1] : 1;
       if (is_part[set]) {
-        take_part(static_cast<std::int32_t>(set), entries[place], n, ids, top);
+        take_part(set, entries[place], n, ids, top);
         continue;
       }
       const bool is_ordered = is_list(plan.list.flags[set]);
@@ -191,8 +191,7 @@ std::vector<std::int32_t> make_sets(const Plan& plan, const H5mContents& content
     }
     info.is_ordered = is_list(plan.list.flags[s]);
     info.tracks_members = (plan.list.flags[s] & files::H5mSetList::tracking) != 0;
-    place_of[s] = static_cast<std::int32_t>(tables.sets.size());
-    tables.sets.push_back(std::move(info));
+    place_of[s] = add_set(tables, std::move(info));
   }
   const auto place = [&](std::int64_t id) {
     const auto set = plan.catalog.row_of_set(id);
@@ -225,7 +224,8 @@ void tell_sets_in_themselves(mpi::Context& context, const MeshTables& tables, co
   if (found.empty()) return;
   const std::string& name = tables.sets[found.front()].name;
   context.log().notice(fmt::format(
-      "{}: {} of {} sets contain themselves, directly or through others, the first is set {}{} (0-based): kept so",
+      "{}: {} of {} sets contain themselves, directly or through others; the first is set {}{} (0-based); they are "
+      "kept",
       path, found.size(), tables.sets.size(), found.front(), name.empty() ? "" : fmt::format(" '{}'", name)));
 }
 
@@ -255,12 +255,12 @@ std::vector<PartRows> take_members(H5mContents& contents, const std::vector<std:
       if (const std::int32_t part = part_of[holder]; part >= 0) parts.push_back(part);
     return parts;
   };
-  // Runs of one set stand together, so its parts are looked up once.
+  // Runs of one set are consecutive, so its parts are looked up once.
   std::vector<PartRows> part_rows = std::move(contents.part_rows);
   const std::size_t n_listed = part_rows.size();
   for (std::size_t i = 0; i < n_listed;) {
     const std::int32_t set = part_rows[i].part;
-    const std::vector<std::int32_t> parts = parts_with(set);  // the set itself is the first
+    const std::vector<std::int32_t> parts = parts_with(set);  // the set itself comes first
     for (; i < n_listed && part_rows[i].part == set; ++i) {
       part_rows[i].part = parts[0];
       for (std::size_t p = 1; p < parts.size(); ++p) {

@@ -11,6 +11,7 @@
 #include "barrio/base/error.hpp"
 #include "barrio/exchange/byte_values.hpp"
 #include "barrio/exchange/router.hpp"
+#include "barrio/io/common/file_rows.hpp"
 #include "barrio/io/common/readers.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
@@ -42,7 +43,7 @@ TagType type_of(const NativeValues& shape, bool is_id, bool is_bits) {
   return TagType::bytes;
 }
 
-/// Turn ids of the file, as stored, into codes. Ids of nothing become none.
+/// Turn ids of the file, as stored, into codes. Ids that refer to nothing become EntityCode::none.
 std::vector<std::byte> codes_of(const NativeValues& raw, const IdSpace& ids,
                                 const std::vector<std::int32_t>& place_of_set) {
   const std::size_t n = raw.bytes.size() / raw.number_bytes;
@@ -63,34 +64,34 @@ std::vector<std::byte> codes_of(const NativeValues& raw, const IdSpace& ids,
   return bytes;
 }
 
-/// Values of some rows of a dataset as the tag holds them.
+/// Return the values of some rows of a dataset in the form of the tag.
 std::vector<std::byte> values_of(files::Place file, const std::string& path, files::Rows rows, const TagInfo& info,
                                  const IdSpace& ids, const std::vector<std::int32_t>& place_of_set) {
   NativeValues raw = files::read_native(file, path, rows);
   return info.type == TagType::entity ? codes_of(raw, ids, place_of_set) : std::move(raw.bytes);
 }
 
-/// Check that a dataset has as many rows as it should and values of the tag's type. Local.
-/// Ranks read different rows, so what is wrong must be known before they read together.
+/// Check that a dataset has the expected number of rows and values of the tag's type. Local.
+/// Ranks read different rows, so the fault must be known before they read together.
 void check_values(hid_t file, const std::string& path, const NativeValues& shape, std::int64_t n_rows) {
   const auto refuse = [&](std::string cause) {
     throw Error(ErrorCode::bad_input, {.subject = path, .cause = std::move(cause), .remedy = damaged_remedy});
   };
   const auto sizes = files::extents(file, path);
   if (sizes.empty()) refuse("is missing in the file");
-  if (n_rows >= 0 && sizes[0] != n_rows) refuse(fmt::format("has {} rows, expected are {}", sizes[0], n_rows));
+  if (n_rows >= 0 && sizes[0] != n_rows) refuse(fmt::format("has {} rows, but must have {}", sizes[0], n_rows));
   files::check_size(file, path);
   const NativeValues found = files::read_native(file, path, {0, 0});
   std::size_t n_numbers = found.n_numbers;
   for (std::size_t d = 1; d < sizes.size(); ++d) n_numbers *= sizes[d];
-  const bool is_other = shape.kind == NativeValues::Kind::other;  // there n_numbers may count bits
-  if (is_other && n_numbers != found.n_numbers) refuse("has several values in a row");
+  const bool is_other = shape.kind == NativeValues::Kind::other;  // n_numbers may count bits there
+  if (is_other && n_numbers != found.n_numbers) refuse("has several values per row");
   if (found.kind != shape.kind || found.number_bytes != shape.number_bytes ||
       (!is_other && n_numbers != shape.n_numbers))
     refuse("has values of another type than the tag");
 }
 
-/// Check that a dataset is a list of so many integers. Local.
+/// Check that a dataset is a list of n integers. Local.
 void check_integers(hid_t file, const std::string& path, std::int64_t n) {
   const auto sizes = files::extents(file, path);
   if (sizes.size() == 1 && sizes[0] == n) {
@@ -99,21 +100,22 @@ void check_integers(hid_t file, const std::string& path, std::int64_t n) {
     if (found.kind == NativeValues::Kind::integer && found.n_numbers == 1) return;
   }
   throw Error(ErrorCode::bad_input,
-              {.subject = path, .cause = fmt::format("is no list of {} integers", n), .remedy = damaged_remedy});
+              {.subject = path, .cause = fmt::format("must be a list of {} integers", n), .remedy = damaged_remedy});
 }
 
-/// A value on its way from the sparse list to the home of its entity.
+/// A value on its way from the sparse list to the rank that holds its entity.
 struct SparseItem {
   std::int32_t block;  // -1: vertices, -2: sets, -3: parts
-  std::int32_t row;    // in the home's slab, or the set or part
+  std::int32_t row;    // in that rank's slab, or the set or part
   std::span<const std::byte> value;
 };
 
 constexpr std::int32_t on_sets_block = -2;
 constexpr std::int32_t on_parts_block = -3;
 
-/// Send the items of a tag to the homes of their rows; of sets to rank 0, of parts to the rank with them. Collective.
-/// @param storage  keeps what came
+/// Send the items of a tag to the ranks that hold their rows; of sets to rank 0, of parts to the rank with them.
+/// Collective.
+/// @param storage  keeps the received bytes
 std::vector<SparseItem> bring_home(mpi::Context& context, const MeshTables& tables,
                                    const std::vector<std::pair<const IdSpace::Table*, std::int64_t>>& rows,
                                    const TagItems& items, std::size_t value_bytes,
@@ -132,10 +134,10 @@ std::vector<SparseItem> bring_home(mpi::Context& context, const MeshTables& tabl
     Rank home = 0;
     std::int32_t block = on_sets_block;
     std::int64_t place = 0;
-    if (const std::size_t set = table->is_set ? static_cast<std::size_t>(row) : 0; table->is_set) {
-      place = std::max(place_of_set[set], part_of_set[set]);  // it is one of both at most
+    if (table->is_set) {
+      place = std::max(place_of_set[row], part_of_set[row]);  // at most one of the two is valid
       if (place < 0) continue;
-      if (part_of_set[set] >= 0) {
+      if (part_of_set[row] >= 0) {
         home = Slabs{tables.n_parts, context.size()}.rank_of(place);
         block = on_parts_block;
       }
@@ -171,14 +173,14 @@ std::vector<SparseItem> bring_home(mpi::Context& context, const MeshTables& tabl
   return found;
 }
 
-/// Give all ranks the values on sets that rank 0 has.
+/// Broadcast the values on sets from rank 0.
 void share(mpi::Context& context, mesh::TagOnSets& on_sets) {
   mpi::broadcast(context, on_sets.sets);
   mpi::broadcast(context, on_sets.items.offsets);
   mpi::broadcast(context, on_sets.items.bytes);
 }
 
-/// Keep the values on this rank's parts, if there are any on some rank. Collective.
+/// Keep the values on this rank's parts, if any rank has some. Collective.
 void keep_on_parts(mpi::Context& context, const std::vector<SparseItem>& found, const TagInfo& info,
                    mesh::PartSets& parts) {
   mesh::TagOnSets on_parts;
@@ -196,13 +198,13 @@ void keep_on_parts(mpi::Context& context, const std::vector<SparseItem>& found, 
   parts.tags.push_back({info.name, std::move(on_parts)});
 }
 
-/// The list of entities and values of a tag, each rank a slab of it.
+/// Read the list of entities and values of a tag, each rank a slab of it.
 void read_sparse(mpi::Context& context, files::Place file, const TagPlan& plan, const IdSpace& ids,
                  const std::vector<std::int32_t>& place_of_set, const std::vector<std::int32_t>& part_of_set,
                  MeshTables& tables, TagTable& tag, Status& fault) {
   const std::string where = "/tstt/tags/" + plan.path;
   const Slabs slabs{plan.n_sparse, context.size()};
-  const files::Rows mine{slabs.first(context.rank()), static_cast<std::int64_t>(slabs.size(context.rank()))};
+  const files::Rows mine = slab_of(slabs, context.rank());
   std::vector<std::pair<const IdSpace::Table*, std::int64_t>> rows;
   for (const std::int64_t id : files::read_integers(file, where + "/id_list", mine)) {
     const IdSpace::Table* table = ids.find(id);
@@ -245,7 +247,7 @@ void read_sparse(mpi::Context& context, files::Place file, const TagPlan& plan, 
   exchange::Parcels<std::byte> storage;
   const auto found =
       bring_home(context, tables, rows, items, plan.info.value_bytes(), place_of_set, part_of_set, storage);
-  for (std::int32_t block = -1; block < static_cast<std::int32_t>(tables.blocks.size()); ++block) {
+  for (std::int32_t block = -1; block < std::ssize(tables.blocks); ++block) {
     const auto [first, end] = std::ranges::equal_range(found, block, {}, &SparseItem::block);
     const auto n = mpi::sum(context, end - first);
     if (n == 0 || std::ranges::find(tag.columns, block, &TagColumn::block) != tag.columns.end()) continue;
@@ -275,16 +277,15 @@ void read_dense(mpi::Context& context, files::Place file, const files::H5mCatalo
     return std::ranges::find(plan.dense_on, table) != plan.dense_on.end();
   };
   const auto read = [&](const std::string& table, const Slabs& slabs, std::int32_t block) {
-    const files::Rows rows{slabs.first(context.rank()), static_cast<std::int64_t>(slabs.size(context.rank()))};
+    const files::Rows rows = slab_of(slabs, context.rank());
     TagColumn column{.block = block, .is_dense = true};
     column.items.bytes =
         values_of(file, fmt::format("/tstt/{}/tags/{}", table, plan.path), rows, plan.info, ids, place_of_set);
     tag.columns.push_back(std::move(column));
   };
   if (is_on("nodes")) read("nodes", tables.vertices, -1);
-  for (std::size_t g = 0; g < catalog.groups.size(); ++g)
-    if (is_on(catalog.groups[g].name))
-      read("elements/" + catalog.groups[g].name, tables.blocks[g].rows, static_cast<std::int32_t>(g));
+  for (std::int32_t g = 0; g < std::ssize(catalog.groups); ++g)
+    if (is_on(catalog.groups[g].name)) read("elements/" + catalog.groups[g].name, tables.blocks[g].rows, g);
   if (!is_on("sets")) return;
   // All ranks take part in the read, rank 0 alone reads rows.
   const std::string path = "/tstt/sets/tags/" + plan.path;
@@ -324,10 +325,9 @@ std::vector<TagPlan> look_at_tags(hid_t file, const files::H5mCatalog& catalog, 
     const bool is_bits = tag.type.starts_with("bit[");
     const bool is_integer = shape.kind == NativeValues::Kind::integer;
     if ((tag.type == "id" && !is_integer) || (is_bits && tag.type != "id" && shape.number_bytes != 1))
-      throw Error(ErrorCode::bad_input,
-                  {.subject = where + "/type",
-                   .cause = "is no type that a tag may have: ids are integers, bits are eight at most",
-                   .remedy = damaged_remedy});
+      throw Error(ErrorCode::bad_input, {.subject = where + "/type",
+                                         .cause = "is not a type of tags: ids must be integers, and bits at most eight",
+                                         .remedy = damaged_remedy});
     plan.info.type = type_of(shape, tag.type == "id", is_bits);
     plan.info.length_varies = tag.is_variable;
     plan.info.n_components =
@@ -337,7 +337,7 @@ std::vector<TagPlan> look_at_tags(hid_t file, const files::H5mCatalog& catalog, 
     if (storage != storages.end()) plan.info.storage = static_cast<TagStorage>(storage - storages.begin());
     const auto attribute = [&](const char* name) {
       std::vector<std::byte> bytes = files::read_native_attribute(file, where, name).bytes;
-      // Values that are ids refer to this file's ids, and defaults of them say nothing.
+      // Values that are ids refer to this file's ids, so their defaults mean nothing.
       const bool fits = plan.info.length_varies || bytes.size() == plan.info.value_bytes();
       return plan.info.type == TagType::entity || !fits ? std::vector<std::byte>() : bytes;
     };
@@ -383,7 +383,7 @@ void share(mpi::Context& context, std::vector<TagPlan>& plans) {
   };
   Json all = Json::array();
   for (const TagPlan& plan : plans) {
-    // Names in the file may be any bytes, not only text.
+    // Names in the file may be any bytes, not only valid text.
     std::vector<std::vector<int>> dense_on;
     for (const std::string& table : plan.dense_on) dense_on.push_back(as_numbers(bytes_of(table)));
     all.push_back({as_numbers(bytes_of(plan.info.name)), plan.info.type, plan.info.n_components,
@@ -397,10 +397,10 @@ void share(mpi::Context& context, std::vector<TagPlan>& plans) {
   for (const Json& one : Json::parse(text)) {
     TagPlan plan;
     plan.info = {.name = as_text(one[0]),
-                 .type = static_cast<TagType>(one[1].get<int>()),
+                 .type = one[1],
                  .n_components = one[2],
                  .length_varies = one[3],
-                 .storage = static_cast<TagStorage>(one[4].get<int>()),
+                 .storage = one[4],
                  .default_value = as_bytes(one[5]),
                  .mesh_value = as_bytes(one[6])};
     plan.path = as_text(one[7]);
@@ -419,7 +419,7 @@ void read_tags(mpi::Context& context, files::Place file, const files::H5mCatalog
     read_dense(context, file, catalog, plan, ids, place_of_set, part_of_set, tables, tag);
     if (plan.n_sparse > 0) read_sparse(context, file, plan, ids, place_of_set, part_of_set, tables, tag, fault);
     agree(context, fault);
-    if (tag.info.name == name_tag) tag.on_sets = {};  // names of sets stand in SetInfo
+    if (tag.info.name == name_tag) tag.on_sets = {};  // names of sets are in SetInfo
     tables.tags.push_back(std::move(tag));
   }
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "barrio/files/h5m_file.hpp"
 #include "barrio/io/common/readers.hpp"
@@ -22,9 +23,9 @@ using mesh::MeshTables;
 using mesh::SetKind;
 
 constexpr RegionName write_region{"io.write"};
-constexpr std::size_t name_bytes = 32;  // of the NAME tag, by convention of the format
+constexpr int name_bytes = 32;  // size of the NAME tag, by convention of the format
 
-/// A tag of integers or bytes on sets.
+/// Make a tag of integers or bytes on sets.
 mesh::TagTable tag_on_sets(const char* name, mesh::TagType type, int n_components) {
   mesh::TagTable tag;
   tag.info = {.name = name, .type = type, .n_components = n_components, .storage = mesh::TagStorage::sparse};
@@ -36,12 +37,12 @@ mesh::TagTable tag_on_sets(const char* name, mesh::TagType type, int n_component
   return tag;
 }
 
-void add(mesh::TagTable& tag, std::size_t set, std::int32_t value) {
-  tag.on_sets.sets.push_back(static_cast<std::int32_t>(set));
+void add(mesh::TagTable& tag, std::int32_t set, std::int32_t value) {
+  tag.on_sets.sets.push_back(set);
   tag.on_sets.items.add(std::as_bytes(std::span(&value, 1)), false);
 }
 
-/// Parts are sets that only the file has. Their values are of 32 bits if all fit. Collective.
+/// Write parts, which are sets in the file only. Their values have 32 bits if all fit. Collective.
 void write_parts(mpi::Context& context, H5mFile& file, const MeshTables& tables, const WrittenIds& ids,
                  const std::string& tag) {
   const Slabs slices{tables.n_parts, context.size()};
@@ -53,7 +54,7 @@ void write_parts(mpi::Context& context, H5mFile& file, const MeshTables& tables,
     if (!has_values) values.push_back(p);
   }
   const bool is_wide = mpi::sum(context, std::int64_t{std::ranges::any_of(values, [](std::int64_t value) {
-                                  return value != static_cast<std::int32_t>(value);
+                                  return !std::in_range<std::int32_t>(value);
                                 })}) > 0;
   const auto write_as = [&]<class T>(T none, files::H5mValues::Of type) {
     const std::vector<T> narrow(values.begin(), values.end());
@@ -72,11 +73,11 @@ void write_parts(mpi::Context& context, H5mFile& file, const MeshTables& tables,
   }
 }
 
-/// Meanings of sets, which tables hold with the sets themselves.
+/// Write the meanings of sets, which tables hold with the sets themselves.
 void write_roles(mpi::Context& context, H5mFile& file, const MeshTables& tables, const WrittenIds& ids) {
   for (const detail::SetTag& kind : detail::set_tags) {
     auto tag = tag_on_sets(kind.name, mesh::TagType::int32, 1);
-    for (std::size_t s = 0; s < tables.sets.size(); ++s) {
+    for (std::int32_t s = 0; s < std::ssize(tables.sets); ++s) {
       const mesh::SetInfo& set = tables.sets[s];
       const auto add_role = [&](SetKind of, std::int32_t id, Dim geometry_dim) {
         if (of == kind.kind) add(tag, s, of == SetKind::geometry ? value(geometry_dim) : id);
@@ -88,24 +89,24 @@ void write_roles(mpi::Context& context, H5mFile& file, const MeshTables& tables,
   }
 }
 
-/// NAME: of sets as tables hold them, of entities as the tag does.
+/// Write NAME: of sets from their info, of entities from the tag.
 void write_names(mpi::Context& context, H5mFile& file, const MeshTables& tables, const WrittenIds& ids) {
-  auto tag = tag_on_sets(detail::name_tag, mesh::TagType::bytes, static_cast<int>(name_bytes));
+  auto tag = tag_on_sets(detail::name_tag, mesh::TagType::bytes, name_bytes);
   const auto known =
       std::ranges::find(tables.tags, detail::name_tag, [](const mesh::TagTable& t) { return t.info.name; });
   if (known != tables.tags.end()) tag = *known;
   tag.on_sets = {};
-  for (std::size_t s = 0; s < tables.sets.size(); ++s) {
+  for (std::int32_t s = 0; s < std::ssize(tables.sets); ++s) {
     if (tables.sets[s].name.empty()) continue;
     std::vector<std::byte> text(tag.info.value_bytes(), std::byte{0});
     std::memcpy(text.data(), tables.sets[s].name.data(), std::min(text.size(), tables.sets[s].name.size()));
-    tag.on_sets.sets.push_back(static_cast<std::int32_t>(s));
+    tag.on_sets.sets.push_back(s);
     tag.on_sets.items.add(text, tag.info.length_varies);
   }
   detail::write_tag(context, file, tables, ids, tag);
 }
 
-/// GLOBAL_ID of vertices and elements (their row, from 1) and of geometry sets, unless the mesh brings its own.
+/// Write GLOBAL_ID of vertices and elements (their row, from 1) and of geometry sets, unless the mesh brings its own.
 void write_global_ids(mpi::Context& context, H5mFile& file, const MeshTables& tables, const WrittenIds& ids) {
   auto tag = tag_on_sets(detail::global_id_tag, mesh::TagType::int32, 1);
   tag.info.storage = mesh::TagStorage::dense;
@@ -121,36 +122,36 @@ void write_global_ids(mpi::Context& context, H5mFile& file, const MeshTables& ta
     tag.columns.push_back(std::move(column));
   };
   add_column(-1, tables.vertices, 0);
-  for (std::size_t b = 0; b < tables.blocks.size(); ++b)
-    add_column(static_cast<std::int32_t>(b), tables.blocks[b].rows, tables.first_row(b));
-  for (std::size_t s = 0; s < tables.sets.size(); ++s)
+  for (std::int32_t b = 0; b < std::ssize(tables.blocks); ++b)
+    add_column(b, tables.blocks[b].rows, tables.first_row(b));
+  for (std::int32_t s = 0; s < std::ssize(tables.sets); ++s)
     if (const auto id = tables.sets[s].id_as(SetKind::geometry)) add(tag, s, *id);
   detail::write_tag(context, file, tables, ids, tag);
 }
 
-/// Refuse names that mean something else. @throws AgreedError{usage}
+/// Refuse reserved names. @throws AgreedError{usage}
 void check_partition_tag(const std::string& name) {
   const bool has_meaning = detail::is_set_tag(name) || name == detail::name_tag || name == detail::global_id_tag;
   if (!has_meaning && !name.empty()) return;
-  throw AgreedError(ErrorCode::usage, {.subject = fmt::format("partition tag '{}'", name),
-                                       .cause = has_meaning ? "means something else in .h5m files" : "is no name",
-                                       .remedy = fmt::format("choose another name; {} is what programs look for",
-                                                             default_partition_tag)});
+  throw AgreedError(ErrorCode::usage,
+                    {.subject = fmt::format("partition tag '{}'", name),
+                     .cause = has_meaning ? "is a reserved name in .h5m files" : "must have a name",
+                     .remedy = fmt::format("choose another name; programs look for {}", default_partition_tag)});
 }
 
-/// Bytes of tags and of the contents of parts, about.
+/// Estimate the bytes of tags and of the contents of parts.
 std::uint64_t estimated_bytes(const MeshTables& tables) {
-  auto bytes = static_cast<std::uint64_t>(tables.vertices.n_rows) * 4;
-  for (const CellBlock& block : tables.blocks) bytes += static_cast<std::uint64_t>(block.rows.n_rows) * 8;
+  std::uint64_t bytes = tables.vertices.n_rows * 4;
+  for (const CellBlock& block : tables.blocks) bytes += block.rows.n_rows * 8;
   for (const mesh::TagTable& tag : tables.tags)
     for (const mesh::TagColumn& column : tag.columns) {
       const Slabs& rows = tables.slabs_of(column.block);
-      if (column.is_dense) bytes += static_cast<std::uint64_t>(rows.n_rows) * tag.info.value_bytes();
+      if (column.is_dense) bytes += rows.n_rows * tag.info.value_bytes();
     }
   return bytes;
 }
 
-/// Sizes of the tables as the file has them. Collective.
+/// Return the sizes of the tables in the file. Collective.
 files::H5mTables sizes_in_file(mpi::Context& context, const MeshTables& tables) {
   std::vector<std::int64_t> n_entries;
   for (const CellBlock& block : tables.blocks) {
@@ -169,10 +170,10 @@ files::H5mTables sizes_in_file(mpi::Context& context, const MeshTables& tables) 
   return sizes;
 }
 
-/// Elements as ids of the file: of vertices, and of faces for polyhedra. In the order of the block.
+/// Elements as ids of the file: of vertices, or of faces for polyhedra. In the order of the block.
 struct WrittenCells {
   std::vector<std::int64_t> entries;
-  std::vector<std::int64_t> offsets;  // empty if all have equally many
+  std::vector<std::int64_t> offsets;  // empty if all elements have the same number of entries
 };
 
 /// @param faces  rows of the polyhedra's faces, this block's first; advances past them
@@ -189,12 +190,11 @@ WrittenCells polyhedra_to_write(mpi::Context& context, const MeshTables& tables,
   return cells;
 }
 
-/// Collective. @param faces  rows of the polyhedra's faces
+/// Write the elements. Collective. @param faces  rows of the polyhedra's faces
 void put_cells(mpi::Context& context, H5mFile& file, const MeshTables& tables, const WrittenIds& ids,
                std::span<const std::int64_t> faces) {
-  for (std::size_t b = 0; b < tables.blocks.size(); ++b) {
+  for (std::int32_t b = 0; b < std::ssize(tables.blocks); ++b) {
     const CellBlock& block = tables.blocks[b];
-    const auto table = static_cast<std::int32_t>(b);
     const std::int64_t first = block.rows.first(context.rank());
     WrittenCells cells;
     if (block.type == mesh::CellType::polyhedron) {
@@ -205,13 +205,13 @@ void put_cells(mpi::Context& context, H5mFile& file, const MeshTables& tables, c
       for (const GlobalId node : block.nodes) cells.entries.push_back(ids.first_vertex + barrio::value(node));
     }
     if (block.nodes_per_cell > 0) {
-      file.put_elements(table, first, cells.entries);
+      file.put_elements(b, first, cells.entries);
       continue;
     }
     const auto before = mpi::exclusive_sum(context, std::ssize(cells.entries));
     std::vector<std::int64_t> ends;
     for (std::size_t i = 0; i < block.rows.size(context.rank()); ++i) ends.push_back(before + cells.offsets[i + 1]);
-    file.put_elements(table, first, ends, before, cells.entries);
+    file.put_elements(b, first, ends, before, cells.entries);
   }
 }
 

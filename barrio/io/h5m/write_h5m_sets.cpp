@@ -22,13 +22,13 @@ using mesh::SetRows;
 /// One run of ids in one set.
 struct Run {
   std::int64_t set;
-  std::size_t table;  // 0: vertices, 1 + b: block b, then sets; runs of a set stand in this order
+  std::size_t table;  // 0: vertices, 1 + b: block b, then sets; runs of a set are in this order
   std::int64_t first_id;
   std::int64_t count;
   std::int64_t position;  // in an ordered set
 };
 
-/// Add a run of rows of a dimension, which may go on from one block to the next.
+/// Add a run of rows of a dimension, which may extend over several blocks.
 void add_rows(const MeshTables& tables, const WrittenIds& ids, std::int64_t set, const SetRows& rows,
               std::vector<Run>& runs) {
   if (rows.dim == Dim::vertex) {
@@ -45,7 +45,7 @@ void add_rows(const MeshTables& tables, const WrittenIds& ids, std::int64_t set,
   }
 }
 
-/// All runs of this rank: parts come before the mesh's own sets.
+/// Collect all runs of this rank: parts precede the mesh's own sets.
 std::vector<Run> collect_runs(mpi::Context& context, const MeshTables& tables, const WrittenIds& ids,
                               const mesh::PartContents& contents) {
   std::vector<Run> runs;
@@ -74,7 +74,7 @@ std::vector<Run> collect_runs(mpi::Context& context, const MeshTables& tables, c
     for (const auto& [part, set] : contents.sets) add_set(part, set, -1);
     for (std::size_t s = 0; s < tables.sets.size(); ++s)
       for (const mesh::SetInSet& inner : tables.sets[s].contained)
-        add_set(tables.n_parts + static_cast<std::int64_t>(s), inner.set, inner.position);
+        add_set(tables.n_parts + s, inner.set, inner.position);
   }
   std::stable_sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) {
     return std::tuple(a.set, a.table, a.first_id) < std::tuple(b.set, b.table, b.first_id);
@@ -82,8 +82,8 @@ std::vector<Run> collect_runs(mpi::Context& context, const MeshTables& tables, c
   return runs;
 }
 
-/// Renumber the members of ordered sets 0, 1, 2, ...: positions are missing where a file named what it does not have.
-/// Collective. One rank puts each ordered set in order; it sees the set's runs, not its members.
+/// Renumber the members of ordered sets 0, 1, 2, ...: positions are missing where the file that was read listed ids it
+/// did not have. Collective. One rank puts each ordered set in order; it sees the set's runs, not its members.
 void close_holes(mpi::Context& context, const MeshTables& tables, std::vector<Run>& runs) {
   struct Piece {
     std::int64_t set;
@@ -121,14 +121,14 @@ void close_holes(mpi::Context& context, const MeshTables& tables, std::vector<Ru
     if (is_ordered(run)) run.position = position_of[at++];
 }
 
-/// What the file's list of sets says, and where this rank's words of their contents go.
+/// The file's list of sets, and the places of this rank's words of their contents.
 ///
-/// A set's contents are a list of ids or, where that is shorter, pairs of first id and number. A run that reaches the
-/// end of a slab may go on on a higher rank: it is one pair even then, so that the file does not depend on the number
-/// of ranks.
+/// A set's contents are a list of ids or, where that is shorter, pairs of first id and count. A run that reaches the
+/// end of a slab may continue on a higher rank. Even then it is one pair, so the file does not depend on the number of
+/// ranks.
 class SetLayout {
  public:
-  /// Collective.
+  /// Lay out the contents. Collective.
   SetLayout(mpi::Context& context, const MeshTables& tables, const std::vector<Run>& runs)
       : tables_(tables),
         n_parts_(tables.n_parts),
@@ -148,10 +148,11 @@ class SetLayout {
 
   [[nodiscard]] std::size_t n_sets() const noexcept { return n_sets_; }
   [[nodiscard]] std::int64_t n_words() const noexcept { return n_words_; }
-  /// The list of sets, without their relatives.
+  /// Return the list of sets, without their parents and children.
   [[nodiscard]] files::H5mSetList& list() & noexcept { return list_; }
 
-  /// Call `put(place, value)` for the words of the runs of this rank; values at one place are to be added. @pre once
+  /// Call `put(place, value)` for the words of the runs of this rank. The caller adds values at the same place. @pre
+  /// called once
   template <class Put>
   void for_each_word(const std::vector<Run>& runs, Put&& put) {
     for (const Run& run : runs) {
@@ -160,7 +161,7 @@ class SetLayout {
       if (is_ordered(set)) place = start_of_set_[set] + run.position;
       if (is_ranged_[set] != 0) {
         if (!goes_on(run)) put(place++, run.first_id);
-        put(goes_on(run) ? place - 1 : place++, run.count);  // adds to the count of the pair before
+        put(goes_on(run) ? place - 1 : place++, run.count);  // adds to the count of the previous pair
       } else {
         for (std::int64_t i = 0; i < run.count; ++i) put(place++, run.first_id + i);
       }
@@ -168,7 +169,7 @@ class SetLayout {
   }
 
  private:
-  /// Words of each (set, table).
+  /// Numbers of words of each (set, table).
   struct Counts {
     std::vector<std::int64_t> as_list;
     std::vector<std::int64_t> as_pairs;
@@ -176,12 +177,12 @@ class SetLayout {
   [[nodiscard]] bool is_ordered(std::size_t set) const {
     return set >= n_parts_ && tables_.sets[set - n_parts_].is_ordered;
   }
-  /// An ordered set is one list across all tables.
+  /// Return the key; an ordered set is one list across all tables.
   [[nodiscard]] std::size_t key_of(const Run& run) const {
     const std::size_t set = run.set;
     return set * n_tables_ + (is_ordered(set) ? 0 : run.table);
   }
-  /// Whether a run continues one of a lower rank.
+  /// Tell whether a run continues one of a lower rank.
   [[nodiscard]] bool goes_on(const Run& run) const { return end_below_[key_of(run)] == run.first_id; }
 
   void find_ends(mpi::Context& context, const std::vector<Run>& runs) {
@@ -240,7 +241,7 @@ void detail::write_sets(mpi::Context& context, H5mFile& file, const MeshTables& 
   SetLayout layout(context, tables, runs);
   close_holes(context, tables, runs);
 
-  // Words travel to the slabs of `contents`, so that each rank writes one contiguous piece.
+  // Words travel to the slabs of `contents`; each rank then writes one contiguous piece.
   struct Word {
     std::int64_t place;
     std::int64_t value;

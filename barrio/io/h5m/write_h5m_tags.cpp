@@ -26,8 +26,7 @@ using mesh::TagType;
 
 WrittenIds::WrittenIds(const files::H5mFile& file, const MeshTables& tables)
     : first_part(file.first_set()), first_set(first_part + tables.n_parts) {
-  for (std::size_t b = 0; b < tables.blocks.size(); ++b)
-    first_of_block.push_back(file.first_id(static_cast<std::int32_t>(b)));
+  for (std::int32_t b = 0; b < std::ssize(tables.blocks); ++b) first_of_block.push_back(file.first_id(b));
 }
 
 std::int64_t WrittenIds::of(const MeshTables& tables, mesh::Dim dim, std::int64_t row) const {
@@ -54,7 +53,7 @@ files::H5mValues values_in_file(const TagInfo& info) {
   return {Of::bits, info.n_components};
 }
 
-/// Codes as ids of the file that is written.
+/// Turn codes into ids of the file that is written.
 void codes_to_ids(const MeshTables& tables, const WrittenIds& ids, std::span<std::byte> bytes) {
   for (std::size_t at = 0; at + sizeof(EntityCode) <= bytes.size(); at += sizeof(EntityCode)) {
     EntityCode code{};
@@ -69,7 +68,7 @@ void codes_to_ids(const MeshTables& tables, const WrittenIds& ids, std::span<std
   }
 }
 
-/// What this rank holds of the sparse list of a tag.
+/// This rank's entries in the sparse list of a tag.
 struct SparseEntries {
   std::vector<std::int64_t> ids;
   std::vector<std::span<const std::byte>> values;
@@ -86,9 +85,9 @@ SparseEntries sparse_entries(const mpi::Context& context, const MeshTables& tabl
   std::ranges::sort(columns, {}, [&](const TagColumn* column) { return ids.first_of(column->block); });
   for (const TagColumn* column : columns) {
     const Slabs& slabs = tables.slabs_of(column->block);
-    const std::size_t n = column->is_dense ? slabs.size(context.rank()) : column->rows.size();
-    for (std::size_t i = 0; i < n; ++i) {
-      const auto row = column->is_dense ? static_cast<std::int64_t>(i) : std::int64_t{column->rows[i]};
+    const std::int64_t n = column->is_dense ? slabs.size(context.rank()) : column->rows.size();
+    for (std::int64_t i = 0; i < n; ++i) {
+      const std::int64_t row = column->is_dense ? i : column->rows[i];
       out.ids.push_back(ids.first_of(column->block) + slabs.first(context.rank()) + row);
       out.values.push_back(column->items.value(i, n_bytes));
     }
@@ -159,7 +158,7 @@ SparseSlab bring_to_slabs(mpi::Context& context, const SparseEntries& entries, s
   return slab;
 }
 
-/// The sparse list of a tag, by ascending id; each rank writes a slab of it.
+/// Write the sparse list of a tag, by ascending id; each rank writes a slab of it.
 void write_sparse(mpi::Context& context, files::H5mFile& file, const MeshTables& tables, const WrittenIds& ids,
                   const TagTable& tag, const files::H5mFile::Tag& in_file) {
   const SparseEntries entries = sparse_entries(context, tables, ids, tag);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <utility>
 
 #include "barrio/io/common/description.hpp"
 #include "barrio/io/common/id_sets.hpp"
@@ -18,9 +19,7 @@ class MeditInspector {
  public:
   MeditInspector(const std::string& path, const InspectOptions& options)
       : index_(index_medit(path, 1)), in_(path, medit_remedy, '#') {
-    const std::int64_t n_vertices = index_.n_rows(MeditUse::vertices, CellType::vertex);
-    has_quality_ =
-        options.with_quality && static_cast<std::uint64_t>(n_vertices) * sizeof(Point) <= options.limit_bytes;
+    has_quality_ = has_quality(index_.n_rows(MeditUse::vertices, CellType::vertex), options);
   }
 
   Json run() {
@@ -60,11 +59,11 @@ class MeditInspector {
     });
   }
 
-  /// As the reader makes them: those of cells, of vertices, lists.
+  /// List the sets that the reader makes: those of cells, those of vertices, lists.
   [[nodiscard]] std::vector<mesh::SetInfo> sets() const {
     std::vector<mesh::SetInfo> all;
     for (const int dim : {1, 2, 3, 0}) {
-      if (!are_ids(dim)) continue;  // they become a tag
+      if (!are_ids(dim)) continue;  // these become a tag
       for (const std::int64_t reference : references_[dim])
         all.push_back({dim == top_ ? SetKind::material
                        : dim == 0  ? SetKind::dirichlet
@@ -76,7 +75,7 @@ class MeditInspector {
         all.push_back({SetKind::other, 0, std::string(section.keyword->name)});
     return all;
   }
-  /// Whether references can be ids of sets: of vertices, or of all cells.
+  /// Tell whether references can be ids of sets: those of vertices, or of all cells.
   [[nodiscard]] bool are_ids(int dim) const {
     std::size_t n = 0;
     bool are_narrow = true;
@@ -88,7 +87,7 @@ class MeditInspector {
     }
     return are_narrow && n <= IdSets::most;
   }
-  static bool is_narrow(std::int64_t reference) noexcept { return static_cast<std::int32_t>(reference) == reference; }
+  static bool is_narrow(std::int64_t reference) noexcept { return std::in_range<std::int32_t>(reference); }
 
   [[nodiscard]] Json tags() const {
     Json dense_on = Json::array();
@@ -118,7 +117,8 @@ class MeditInspector {
   Scanner in_;
   bool has_quality_ = false;
   int top_ = 0;
-  std::array<std::set<std::int64_t>, 4> references_;  // by dimension, without 0; no more than tell whether they fit
+  std::array<std::set<std::int64_t>, 4>
+      references_;  // by dimension, without 0; only as many as decide whether they fit
   std::int64_t lowest_ = 0;
   std::int64_t highest_ = 0;
   std::vector<Point> points_;

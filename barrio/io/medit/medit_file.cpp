@@ -20,7 +20,7 @@ T byte_swapped(T value) {
   return std::bit_cast<T>(bytes);
 }
 
-/// Reads numbers as a file has them.
+/// Reader of numbers in the encoding of a file.
 class MeditNumbers {
  public:
   MeditNumbers(Scanner& in, const MeditHead& head) : in_(in), head_(head) {}
@@ -66,7 +66,7 @@ class MeditNumbers {
 
 bool is_letter(char c) noexcept { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-/// Whether a word may be a keyword: letters and digits. A number that is none, nan, begins with a letter too.
+/// Tell whether a word may be a keyword: letters and digits. "nan" begins with a letter too, but is a value.
 bool may_be_keyword(std::string_view word) noexcept {
   constexpr std::size_t longest = 60;
   if (word.empty() || word.size() > longest || !is_letter(word[0])) return false;
@@ -74,18 +74,18 @@ bool may_be_keyword(std::string_view word) noexcept {
   return std::ranges::all_of(word, [](char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '_'; });
 }
 
-/// What texts and binary files have in common.
+/// Common base of the indexers of text and binary files.
 class MeditIndexer {
  protected:
   MeditIndexer(const std::string& path, int n_ranks) : in_(path, medit_remedy, '#'), n_ranks_(n_ranks) {}
 
   void take_version(std::int64_t version) {
     if (version < 1 || version > 4)
-      in_.refuse(fmt::format("is of version {}, barrio reads 1 to 4", version), "save it as version 2");
+      in_.refuse(fmt::format("is of version {}; barrio reads 1 to 4", version), "save it as version 2");
     index_.head.version = static_cast<int>(version);
   }
   void take_dimension(std::int64_t dimension) {
-    if (dimension != 2 && dimension != 3) in_.refuse(fmt::format("has {} dimensions, not 2 or 3", dimension));
+    if (dimension != 2 && dimension != 3) in_.refuse(fmt::format("has {} dimensions, but must have 2 or 3", dimension));
     index_.head.dimension = static_cast<int>(dimension);
   }
   void leave_out(std::string name) {
@@ -117,13 +117,13 @@ class MeditIndexer {
   MeditIndex index_;
 };
 
-/// Counts words, not lines: fields may stand in one line or in several.
+/// Indexer of texts. It counts words, not lines: fields may be on one line or on several.
 class MeditTextIndexer : private MeditIndexer {
  public:
   MeditTextIndexer(const std::string& path, int n_ranks) : MeditIndexer(path, n_ranks) {}
 
   MeditIndex run() {
-    if (!is_same_word(in_.word(), medit_first_word)) in_.refuse("is no Medit file");
+    if (!is_same_word(in_.word(), medit_first_word)) in_.refuse("is not a Medit file");
     take_version(in_.number_word<std::int64_t>());
     for (bool is_skipping = false;;) {
       const std::string word = next_keyword(is_skipping);
@@ -154,19 +154,19 @@ class MeditTextIndexer : private MeditIndexer {
     }
   }
   void dimension() {
-    if (!index_.sections.empty()) in_.refuse("has its Dimension behind what depends on it");
+    if (!index_.sections.empty()) in_.refuse("has its Dimension after data that depend on it");
     take_dimension(in_.number_word<std::int64_t>());
     has_dimension_ = true;
   }
   void section(const MeditKeyword& keyword) {
-    if (!has_dimension_) in_.refuse(fmt::format("has no Dimension in front of {}", keyword.name));
+    if (!has_dimension_) in_.refuse(fmt::format("must have its Dimension before {}", keyword.name));
     const std::int64_t n = in_.checked_count(in_.number_word<std::int64_t>());
     add_section(keyword, n);
     if (n == 0) return;
     const MeditRow row = medit_row(keyword, index_.head.dimension);
     const Slabs slabs{n, n_ranks_};
     for (Rank rank = 0; rank < n_ranks_; ++rank) {
-      const auto n_rows = static_cast<std::int64_t>(slabs.size(rank));
+      const std::int64_t n_rows = slabs.size(rank);
       if (n_rows == 0) continue;
       index_.starts.push_back({rank, {std::ssize(index_.sections) - 1, in_.offset()}});
       in_.skip_words(n_rows * (row.n_reals + row.n_integers));
@@ -175,7 +175,7 @@ class MeditTextIndexer : private MeditIndexer {
   bool has_dimension_ = false;
 };
 
-/// Each keyword says where the next one stands.
+/// Indexer of binary files. Each keyword states where the next one begins.
 class MeditBinaryIndexer : private MeditIndexer {
  public:
   MeditBinaryIndexer(const std::string& path, int n_ranks) : MeditIndexer(path, n_ranks) {}
@@ -184,9 +184,9 @@ class MeditBinaryIndexer : private MeditIndexer {
     index_.head.is_binary = true;
     const std::int32_t one = in_.binary<std::int32_t>();
     index_.head.is_swapped = one != 1;
-    if (one != 1 && byte_swapped(one) != 1) in_.refuse("is no Medit file");
+    if (one != 1 && byte_swapped(one) != 1) in_.refuse("is not a Medit file");
     take_version(word());
-    if (word() != medit_dimension_code) in_.refuse("has no Dimension at its beginning");
+    if (word() != medit_dimension_code) in_.refuse("must begin with its Dimension");
     const std::int64_t next = position();
     take_dimension(word());
     go_on(next);
@@ -196,7 +196,7 @@ class MeditBinaryIndexer : private MeditIndexer {
   }
 
  private:
-  /// Codes and the dimension have 32 bits in all versions.
+  /// Read a code or the dimension: these have 32 bits in all versions.
   std::int32_t word() {
     const auto number = in_.binary<std::int32_t>();
     return index_.head.is_swapped ? byte_swapped(number) : number;
@@ -208,10 +208,10 @@ class MeditBinaryIndexer : private MeditIndexer {
   }
   void go_on(std::int64_t next) {
     const std::int64_t ahead = next - in_.offset();
-    if (next < 0 || ahead < 0) in_.refuse(fmt::format("has a keyword after which byte {} should follow", next));
+    if (next < 0 || ahead < 0) in_.refuse(fmt::format("has a keyword that refers to byte {} as the next one", next));
     in_.skip(ahead);
   }
-  /// @return whether another one follows
+  /// Index a section. @return whether another one follows
   bool section() {
     const std::int32_t code = word();
     const std::int64_t next = position();
@@ -232,14 +232,15 @@ class MeditBinaryIndexer : private MeditIndexer {
     add_section(keyword, n);
     const std::int64_t row_bytes = medit_row(keyword, index_.head.dimension).bytes(index_.head);
     const std::int64_t n_bytes = next == 0 ? in_.bytes_left() : std::min(next - in_.offset(), in_.bytes_left());
-    if (n > n_bytes / row_bytes) in_.refuse(fmt::format("announces {} {}, which do not fit", n, keyword.name));
+    if (n > n_bytes / row_bytes)
+      in_.refuse(fmt::format("announces {} {}, which do not fit into the file", n, keyword.name));
     if (next != 0 && n * row_bytes != next - in_.offset())
       in_.refuse(
           fmt::format("has {} bytes for {} {}, which take {}", next - in_.offset(), n, keyword.name, n * row_bytes));
   }
 };
 
-/// A section as it is sent.
+/// A section in the form in which it is sent.
 struct SentMeditSection {
   std::int64_t code;
   std::int64_t n;
@@ -322,7 +323,7 @@ void read_medit_rows(Scanner& in, const MeditIndex& index, const MeditIndex::Sec
       index.n_rows(is_list && keyword.type != mesh::CellType::vertex ? MeditUse::cells : MeditUse::vertices,
                    is_list ? keyword.type : mesh::CellType::vertex);
   std::array<std::int64_t, 16> integers{};
-  const auto read = std::span(integers).first(static_cast<std::size_t>(row.n_integers));
+  const auto read = std::span(integers).first(row.n_integers);
   const std::span<std::int64_t> named = is_list ? read : read.first(read.size() - 1);
   MeditEntry entry{.numbers = named};
   in.go_to(section.offset);

@@ -17,10 +17,10 @@ namespace barrio::io::detail {
 
 inline constexpr const char* medit_remedy = "check that the file is a complete Medit file, which ends with 'End'";
 
-/// How the numbers of a file are written.
+/// Encoding of the numbers of a file.
 struct MeditHead {
   bool is_binary = false;
-  bool is_swapped = false;  ///< in the byte order of other machines
+  bool is_swapped = false;  ///< in the opposite byte order
   int version = 2;          ///< 1: reals of 32 bits in binary files; 3: positions of 64 bits; 4: integers of 64 bits
   int dimension = 3;
 
@@ -29,7 +29,7 @@ struct MeditHead {
   [[nodiscard]] std::int64_t position_bytes() const noexcept { return version > 2 ? 8 : 4; }
 };
 
-/// Numbers that a row of a keyword has.
+/// Counts of the numbers in a row of a keyword.
 struct MeditRow {
   int n_reals = 0;
   int n_integers = 0;
@@ -38,16 +38,16 @@ struct MeditRow {
     return n_reals * head.real_bytes() + n_integers * head.integer_bytes();
   }
 };
-/// @pre the keyword is for vertices, cells or a list
+/// Return the counts. @pre the keyword is for vertices, cells or a list
 MeditRow medit_row(const MeditKeyword& keyword, int dimension) noexcept;
 
-/// Index of a Medit file. Its size grows with the number of keywords and, while rank 0 makes that of a text, with the
+/// Index of a Medit file. Its size grows with the number of keywords and, on rank 0 while it indexes a text, with the
 /// number of ranks; not with the mesh.
 struct MeditIndex {
   struct Section {
     const MeditKeyword* keyword = nullptr;
     std::int64_t n = 0;
-    std::int64_t offset = 0;  ///< byte where this rank's rows begin, of binary files where all do
+    std::int64_t offset = 0;  ///< byte where this rank's rows begin; in binary files, where all rows begin
   };
   struct Start {
     std::int64_t section;
@@ -56,31 +56,31 @@ struct MeditIndex {
   MeditHead head;
   std::vector<Section> sections;               ///< in the order of the file, without empty ones
   std::vector<std::string> left_out;           ///< names of keywords
-  std::vector<std::pair<Rank, Start>> starts;  ///< of texts, on the rank that made it: where ranks begin
+  std::vector<std::pair<Rank, Start>> starts;  ///< of texts, on the rank that made it: where each rank's rows begin
 
-  /// Rows of a use and type; 0 without.
+  /// Count the rows of a use and type; 0 if the file has no such section.
   [[nodiscard]] std::int64_t n_rows(MeditUse use, mesh::CellType type) const noexcept;
-  /// Give all ranks the sections, with the offsets of theirs. Collective.
+  /// Share the sections with all ranks, each with its own offsets. Collective.
   void share(mpi::Context& context);
 };
 
-/// Whether a file that begins so is a Medit file.
+/// Tell whether a file that begins with `head` is a Medit file.
 bool is_medit(std::string_view head) noexcept;
 
-/// Walk over a file once and cut its rows into even shares. Local; memory does not grow with the mesh.
-/// @throws Error{bad_input} for what is no Medit file of versions 1 to 4, ends early, or has cells that barrio lacks;
-/// {failed}
+/// Scan a file once and cut its rows into even shares. Local; memory does not grow with the mesh.
+/// @throws Error{bad_input} for a file that is not Medit of versions 1 to 4, ends early, or has cells that barrio
+/// lacks; {failed}
 MeditIndex index_medit(const std::string& path, int n_ranks);
 
 /// A row of vertices, of cells or of a list.
 struct MeditEntry {
   std::array<double, 3> x{};
-  std::span<const std::int64_t> numbers;  ///< of vertices, from 0; of a list its one number, from 0
+  std::span<const std::int64_t> numbers;  ///< vertices of a cell, 0-based; or the one entry of a list, 0-based
   std::int64_t reference = 0;
 };
-/// Read rows of a section. Local. @param n  how many, from the offset of the section on
-/// @throws Error{bad_input} with the byte where the file cannot be understood, also for numbers of vertices and cells
-/// that the file does not have
+/// Read n rows of a section, from its offset on. Local.
+/// @throws Error{bad_input} with the byte where parsing fails, also for numbers of vertices and cells that the file
+/// does not have
 void read_medit_rows(Scanner& in, const MeditIndex& index, const MeditIndex::Section& section, std::int64_t n,
                      const std::function<void(const MeditEntry&)>& visit);
 

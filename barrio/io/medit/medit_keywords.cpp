@@ -4,7 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
+
+#include "barrio/io/text/letters.hpp"
 
 // Names and codes are those of the GMF format: D. Marcum and L. Marechal, "The libMeshb library", list of keywords.
 
@@ -32,7 +33,7 @@ constexpr std::array all_keywords{
     MeditKeyword{"End", medit_end_code, MeditUse::end, CellType::vertex},
 };
 
-// Of the first versions of Medit.
+// Spellings of the first versions of Medit.
 constexpr std::array old_keywords{
     MeditKeyword{"Hexaedra", 10, MeditUse::cells, CellType::hex},
     MeditKeyword{"Pentahedra", 9, MeditUse::cells, CellType::prism},
@@ -42,7 +43,7 @@ struct CodeAndName {
   int code;
   std::string_view name;
 };
-/// Keywords of cells that barrio does not read; without them a mesh would have holes.
+/// Keywords of cells that barrio does not read; a mesh without these cells would have holes.
 constexpr std::array lacking_cells{
     CodeAndName{24, "TrianglesP2"},
     CodeAndName{25, "EdgesP2"},
@@ -83,7 +84,8 @@ constexpr auto refused_keywords = [] {
   return all;
 }();
 
-/// What messages call those of others that are met most. For 59 to 62 (tangents and normals) libMeshb and Mmg differ.
+/// Names, for messages, of the most common keywords that barrio does not use. For 59 to 62 (tangents and normals)
+/// libMeshb and Mmg differ.
 constexpr std::array keywords_left_out{
     CodeAndName{19, "TangentAtEdgeVertices"},
     CodeAndName{20, "NormalAtVertices"},
@@ -118,9 +120,7 @@ const MeditKeyword* find_keyword(Same&& is_it) {
 }  // namespace
 
 bool is_same_word(std::string_view a, std::string_view b) noexcept {
-  return std::ranges::equal(a, b, [](char one, char other) {
-    return std::tolower(static_cast<unsigned char>(one)) == std::tolower(static_cast<unsigned char>(other));
-  });
+  return std::ranges::equal(a, b, [](char one, char other) { return lower(one) == lower(other); });
 }
 
 std::span<const MeditKeyword> medit_keywords() noexcept { return all_keywords; }

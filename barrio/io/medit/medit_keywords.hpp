@@ -9,11 +9,11 @@
 
 namespace barrio::io::detail {
 
-/// What barrio does with the rows behind a keyword of Medit.
+/// Use of the rows behind a keyword of Medit.
 enum class MeditUse : std::uint8_t {
   vertices,
   cells,
-  list,    ///< numbers of vertices or cells, which become a set with the name of the keyword
+  list,    ///< numbers of vertices or cells, which become a set named after the keyword
   refuse,  ///< cells that barrio does not read
   end,
 };
@@ -23,20 +23,20 @@ struct MeditKeyword {
   std::string_view name;
   int code;  ///< in binary files
   MeditUse use;
-  mesh::CellType type;  ///< of the cells, or of what a list names
+  mesh::CellType type;  ///< of the cells, or of the entities in a list
 };
 
-/// Those that are written too, each before other spellings of its name.
+/// Return the keywords that barrio reads and also writes.
 std::span<const MeditKeyword> medit_keywords() noexcept;
-/// Null for a name or code that barrio has no use for. The case of letters does not count.
+/// Find a keyword, ignoring case; null for a name or code that barrio does not use.
 const MeditKeyword* find_medit_keyword(std::string_view name) noexcept;
 const MeditKeyword* find_medit_keyword(int code) noexcept;
-/// The keyword for cells of a type; null where Medit has none.
+/// Return the keyword for cells of a type; null if Medit has none.
 const MeditKeyword* medit_cells(mesh::CellType type) noexcept;
-/// What messages call a keyword that barrio has no use for.
+/// Name, for messages, a keyword that barrio does not use.
 std::string medit_name(int code);
 
-/// Whether two texts differ at most in the case of letters.
+/// Tell whether two texts are equal except for the case of letters.
 bool is_same_word(std::string_view a, std::string_view b) noexcept;
 
 inline constexpr std::string_view medit_first_word = "MeshVersionFormatted";

@@ -22,7 +22,8 @@ using mesh::SetKind;
 
 constexpr std::int32_t no_set = INT32_MAX;
 
-/// For each dimension the first set that gives references there, of a set and those that contain it; `none` without.
+/// For each dimension the first set that gives references there, among a set and those that contain it; `no_set`
+/// without.
 using MeditGivers = std::array<std::int32_t, 4>;
 
 const MeditKeyword* list_of(const SetInfo& set) {
@@ -53,12 +54,12 @@ class MeditChooser {
   }
 
  private:
-  /// The kind of set whose id is the reference of entities of a dimension.
+  /// Return the kind of set whose id is the reference of entities of a dimension.
   [[nodiscard]] SetKind kind_at(Dim dim) const {
     if (dim == tables_.top_dim()) return SetKind::material;
     return dim == Dim::vertex ? SetKind::dirichlet : SetKind::neumann;
   }
-  /// The reference that a set gives entities of a dimension; 0: none, as in the file.
+  /// Return the reference that a set gives entities of a dimension; 0 means none, as in the file.
   [[nodiscard]] std::int32_t given(std::int32_t set, Dim dim) const {
     return tables_.sets[set].id_as(kind_at(dim)).value_or(0);
   }
@@ -67,11 +68,11 @@ class MeditChooser {
     const mesh::NestedSets nested(tables_.sets);
     std::vector<MeditGivers> of_group(nested.n_groups(), {no_set, no_set, no_set, no_set});
     givers_.resize(tables_.sets.size());
-    for (std::size_t g = nested.n_groups(); g-- > 0;) {  // what contains a set comes before it
+    for (std::size_t g = nested.n_groups(); g-- > 0;) {  // containing sets come before contained ones
       MeditGivers& givers = of_group[g];
       for (const std::int32_t set : nested.group(g))
-        for (std::size_t d = 0; d < givers.size(); ++d)
-          if (given(set, Dim{static_cast<int>(d)}) != 0) givers[d] = std::min(givers[d], set);
+        for (int d = 0; d < std::ssize(givers); ++d)
+          if (given(set, Dim{d}) != 0) givers[d] = std::min(givers[d], set);
       for (const std::int32_t set : nested.group(g)) {
         givers_[set] = givers;
         for (const mesh::SetInSet& inner : tables_.sets[set].contained) {
@@ -82,19 +83,19 @@ class MeditChooser {
     }
   }
 
-  /// The block of a row and its place in this rank's slab; block -1: the vertices.
+  /// Return the block of a row and its index in this rank's slab; block -1 means the vertices.
   [[nodiscard]] std::pair<std::int32_t, std::int64_t> place_of(Dim dim, std::int64_t row) const {
     if (dim == Dim::vertex) return {-1, row - tables_.vertices.first(context_.rank())};
-    for (std::size_t b = 0; b < tables_.blocks.size(); ++b) {
+    for (std::int32_t b = 0; b < std::ssize(tables_.blocks); ++b) {
       const mesh::CellBlock& block = tables_.blocks[b];
       const std::int64_t in_block = row - tables_.first_row(b);
       if (mesh::topology(block.type).dim == dim && in_block >= 0 && in_block < block.rows.n_rows)
-        return {static_cast<std::int32_t>(b), in_block - block.rows.first(context_.rank())};
+        return {b, in_block - block.rows.first(context_.rank())};
     }
     return {-1, -1};
   }
 
-  /// @param members  all of one entity, ascending by set
+  /// Use the memberships of one entity. @param members  all of them, ascending by set
   void take_entity(std::span<const Membership> members) {
     const Dim dim = members[0].dim;
     const auto [block, at] = place_of(dim, members[0].row);

@@ -13,8 +13,8 @@
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
 
-// Rows of a keyword are rows of one table, in the same order, so each rank reads its slabs and nothing moves. For texts
-// rank 0 walks over the file once with a bounded buffer and finds where each rank's slabs begin.
+// Rows of a keyword are rows of one table, in the same order, so each rank reads its slabs and no data moves. For texts
+// rank 0 scans the file once with a bounded buffer and finds where each rank's slabs begin.
 
 namespace barrio::io::detail {
 namespace {
@@ -38,7 +38,7 @@ class MeditTablesMaker {
       for (const Section& section : index_.sections) read(in, section);
     });
     if (tables_.top_dim() == Dim::vertex)
-      throw AgreedError(ErrorCode::bad_input, {.subject = path_, .cause = "has no cells but points"});
+      throw AgreedError(ErrorCode::bad_input, {.subject = path_, .cause = "has no cells other than points"});
     add_reference_sets();
     add_lists();
     if (!index_.left_out.empty())
@@ -48,7 +48,7 @@ class MeditTablesMaker {
   }
 
  private:
-  /// Blocks in ascending dimension and type, as .h5m files have them.
+  /// Add blocks in ascending dimension and type, as .h5m files have them.
   void add_blocks() {
     tables_.vertices = {index_.n_rows(MeditUse::vertices, CellType::vertex), context_.size()};
     for (int t = 0; t < mesh::n_cell_types; ++t) {
@@ -65,11 +65,11 @@ class MeditTablesMaker {
 
   /// Read this rank's rows. Local.
   void read(Scanner& in, const Section& section) {
-    const auto n = static_cast<std::int64_t>(Slabs{section.n, context_.size()}.size(context_.rank()));
+    const std::int64_t n = Slabs{section.n, context_.size()}.size(context_.rank());
     const auto visit_rows = [&](const auto& visit) { read_medit_rows(in, index_, section, n, visit); };
     switch (section.keyword->use) {
       case MeditUse::vertices:
-        tables_.coordinates.reserve(3 * static_cast<std::size_t>(n));
+        tables_.coordinates.reserve(3 * n);
         visit_rows([&](const MeditEntry& vertex) {
           tables_.coordinates.insert(tables_.coordinates.end(), vertex.x.begin(), vertex.x.end());
           references_[0].push_back(vertex.reference);
@@ -93,7 +93,7 @@ class MeditTablesMaker {
 
   void add_reference_sets() {
     IdSets of_cells;
-    for (std::size_t b = 0; b < tables_.blocks.size(); ++b) add_references(of_cells, static_cast<std::int32_t>(b));
+    for (std::int32_t b = 0; b < std::ssize(tables_.blocks); ++b) add_references(of_cells, b);
     const bool has_sets = of_cells.move_into(context_, tables_);
     IdSets of_vertices;
     add_references(of_vertices, -1);
@@ -112,7 +112,7 @@ class MeditTablesMaker {
     }
   }
 
-  /// References that are too many, or too large, for ids of sets.
+  /// Keep as a tag the references that are too many, or too large, for ids of sets.
   void keep_as_tag(bool of_cells, bool of_vertices) {
     std::int64_t highest = 0;
     for (const std::vector<std::int64_t>& some : references_)
@@ -149,8 +149,8 @@ class MeditTablesMaker {
       const Dim dim = mesh::topology(keyword.type).dim;
       const std::int64_t first = dim == Dim::vertex ? 0 : tables_.first_row(block_of(keyword.type));
       for (std::int64_t& row : *rows) row += first;
-      add_members(tables_, static_cast<std::int32_t>(tables_.sets.size()), dim, std::move(*rows++));
-      tables_.sets.push_back({SetKind::other, 0, std::string(keyword.name)});
+      const std::int32_t set = add_set(tables_, {SetKind::other, 0, std::string(keyword.name)});
+      add_members(tables_, set, dim, std::move(*rows++));
     }
   }
 
@@ -160,7 +160,7 @@ class MeditTablesMaker {
   MeshTables tables_;
   std::vector<std::vector<std::int64_t>> references_;  // of vertices, then of each block
   std::vector<std::vector<std::int64_t>> lists_;       // rows, as the file counts them; in the order of the file
-  std::vector<std::string> without_;                   // none: tags are left out later
+  std::vector<std::string> without_;                   // empty: tags are left out later
 };
 
 }  // namespace

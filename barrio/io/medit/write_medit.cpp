@@ -27,7 +27,7 @@ using mesh::MeshTables;
 
 constexpr RegionName medit_region{"io.write"};
 
-/// Numbers as they stand in a file.
+/// Numbers in the encoding of a file.
 class MeditPiece {
  public:
   explicit MeditPiece(const MeditHead& head) : head_(head) {}
@@ -48,10 +48,10 @@ class MeditPiece {
   void end_row() {
     if (!head_.is_binary) text_[text_.size() - 1] = '\n';  // in place of the blank
   }
-  /// A number of 32 bits, in binary files alone.
+  /// Append a number of 32 bits; for binary files only.
   void word(std::int64_t number) { bytes(static_cast<std::int32_t>(number)); }
   void position(std::uint64_t place) {
-    const auto number = static_cast<std::int64_t>(place);
+    const std::int64_t number = place;
     head_.position_bytes() == 8 ? bytes(number) : word(number);
   }
   void text(std::string_view words) { text_.append(words); }
@@ -78,7 +78,7 @@ void check_medit_cells(const MeshTables& tables, const std::string& path) {
         {.subject = path,
          .cause = has_keyword ? fmt::format("has {} of {} nodes, which barrio does not write to Medit files",
                                             topology.plural, block.nodes_per_cell)
-                              : fmt::format("has {}, for which Medit files have no place", topology.plural),
+                              : fmt::format("has {}, which Medit files cannot hold", topology.plural),
          .remedy =
              has_keyword ? "cut its cells to their corners: barrio convert --to-linear, or write .h5m" : "write .h5m"});
   }
@@ -113,7 +113,7 @@ class MeditWriter {
     if (tables_.n_parts > 0) lost.emplace_back("the partition");
     if (!lost.empty())
       context_.log().notice(
-          fmt::format("{}: Medit has no place for {}; .h5m keeps all of it", path_, fmt::join(lost, ", ")));
+          fmt::format("{}: Medit cannot hold {}; .h5m keeps all of it", path_, fmt::join(lost, ", ")));
   }
 
   [[nodiscard]] std::int64_t n_cells(CellType type) const {
@@ -122,7 +122,7 @@ class MeditWriter {
     return n;
   }
 
-  /// Versions that old programs read, as long as numbers and positions fit. Collective.
+  /// Choose a version that old programs read, if numbers and positions fit. Collective.
   void choose_head() {
     int is_flat = tables_.top_dim() == Dim::volume ? 0 : 1;
     for (std::size_t i = 2; i < tables_.coordinates.size() && is_flat > 0; i += 3)
@@ -135,7 +135,8 @@ class MeditWriter {
       if (keyword.use != MeditUse::cells) continue;
       const std::int64_t n = n_cells(keyword.type);
       n_rows = std::max(n_rows, n);
-      n_bytes += n * detail::medit_row(keyword, 3).bytes(head_) + n * head_.integer_bytes();  // maybe in a list too
+      n_bytes +=
+          n * detail::medit_row(keyword, 3).bytes(head_) + n * head_.integer_bytes();  // each may be in a list too
     }
     if (head_.is_binary && n_bytes > most) head_.version = 3;
     if (n_rows > most) head_.version = 4;
@@ -147,7 +148,7 @@ class MeditWriter {
       piece.word(1);
       piece.word(head_.version);
       piece.word(detail::medit_dimension_code);
-      piece.position(static_cast<std::uint64_t>(16 + head_.position_bytes()));
+      piece.position(16 + head_.position_bytes());
       piece.word(head_.dimension);
     } else if (context_.is_root()) {
       piece.text(fmt::format("{} {}\n{} {}\n", detail::medit_first_word, head_.version, detail::medit_dimension,
@@ -166,7 +167,7 @@ class MeditWriter {
     file_->append(piece.view());
   }
 
-  /// What stands in front of rows: on rank 0, whose rows are the first.
+  /// Write the keyword and the count in front of rows: on rank 0, whose rows are the first.
   void begin_rows(MeditPiece& piece, const MeditKeyword& keyword, std::int64_t n) const {
     if (!context_.is_root()) return;
     if (!head_.is_binary) {
@@ -176,7 +177,7 @@ class MeditWriter {
     const std::int64_t n_bytes = 4 + head_.position_bytes() + head_.integer_bytes() +
                                  n * detail::medit_row(keyword, head_.dimension).bytes(head_);
     piece.word(keyword.code);
-    piece.position(file_->size() + static_cast<std::uint64_t>(n_bytes));
+    piece.position(file_->size() + n_bytes);
     piece.integer(n);
   }
 
@@ -184,16 +185,15 @@ class MeditWriter {
     MeditPiece piece(head_);
     begin_rows(piece, keyword, tables_.vertices.n_rows);
     const std::vector<std::int32_t>& references = sets_.references[0];
-    const auto n_reals = static_cast<std::size_t>(head_.dimension);
     for (std::size_t i = 0; i < references.size(); ++i) {
-      for (std::size_t d = 0; d < n_reals; ++d) piece.real(tables_.coordinates[3 * i + d]);
+      for (int d = 0; d < head_.dimension; ++d) piece.real(tables_.coordinates[3 * i + d]);
       piece.integer(references[i]);
       piece.end_row();
     }
     file_->append(piece.view());
   }
 
-  /// Blocks of one type follow each other under one keyword.
+  /// Write the blocks of one type after each other, under one keyword.
   void write_cells(const MeditKeyword& keyword) {
     const std::int64_t n = n_cells(keyword.type);
     if (n == 0) return;
@@ -225,10 +225,10 @@ class MeditWriter {
     file_->append(piece.view());
   }
 
-  /// The number that the file gives a row of a dimension, from 1. @pre it is of the type
+  /// Return the number of a row of a dimension in the file, from 1. @pre it is of the type
   [[nodiscard]] std::int64_t number_of(CellType type, std::int64_t row) const {
     if (type == CellType::vertex) return row + 1;
-    std::int64_t before = 0;  // of the type
+    std::int64_t before = 0;  // rows of the type in earlier blocks
     for (std::size_t b = 0; b < tables_.blocks.size(); ++b) {
       const CellBlock& block = tables_.blocks[b];
       if (block.type != type) continue;

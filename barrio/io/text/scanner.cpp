@@ -10,9 +10,11 @@ namespace barrio::io::detail {
 namespace {
 
 constexpr std::string_view blanks = " \t\r\n\v\f";
-bool is_blank(int c) noexcept { return c >= 0 && blanks.find(static_cast<char>(c)) != std::string_view::npos; }
+bool is_blank(char c) noexcept { return blanks.find(c) != std::string_view::npos; }
+/// @param c  a character or EOF, as `getc` returns it
+bool is_blank(int c) noexcept { return c != EOF && is_blank(static_cast<char>(c)); }
 
-/// Markup ends a word too.
+/// Tell whether a character ends a word; markup does too.
 bool ends_word(int c) noexcept { return c == EOF || c == '<' || is_blank(c); }
 
 }  // namespace
@@ -83,7 +85,7 @@ void Scanner::return_rest() {
 }
 
 void Scanner::skip_blanks() {
-  while (start_ < line_.size() && is_blank(static_cast<unsigned char>(line_[start_]))) ++start_;
+  while (start_ < line_.size() && is_blank(line_[start_])) ++start_;
 }
 
 void Scanner::no_number() const {
@@ -99,7 +101,7 @@ bool Scanner::is_below_one(std::string_view number) {
   std::int64_t exponent = 0;
   if (std::from_chars(power.data(), power.data() + power.size(), exponent).ec == std::errc::result_out_of_range)
     return power.starts_with('-');
-  // Compare the exponent with the places from the point to the first digit that is not 0.
+  // Compare the exponent with the number of digits from the point to the first nonzero digit.
   const std::int64_t point = std::min(digits.find('.'), digits.size());
   const std::int64_t first = std::min(digits.find_first_of("123456789"), digits.size());
   return exponent < first - point;
@@ -108,7 +110,7 @@ bool Scanner::is_below_one(std::string_view number) {
 std::string_view Scanner::field() {
   skip_blanks();
   const std::size_t first = start_;
-  while (start_ < line_.size() && !is_blank(static_cast<unsigned char>(line_[start_]))) ++start_;
+  while (start_ < line_.size() && !is_blank(line_[start_])) ++start_;
   return std::string_view(line_).substr(first, start_ - first);
 }
 
@@ -137,7 +139,7 @@ std::string_view Scanner::word() {
     if (word_.size() > longest_line) refuse("has a word that is too long for a text mesh");
   }
   if (word_.empty()) refuse("ends early");
-  // Leave the end of the line unread, so that the next line begins where people see it begin.
+  // Leave the end of the line unread, so that the next line begins where a human reader sees it begin.
   if (c != EOF) std::ungetc(c, file_.get());
   return word_;
 }

@@ -14,29 +14,30 @@
 
 namespace barrio::io::detail {
 
-/// Read a mesh file forward, by lines, words, numbers or bytes, with stdio's buffer. Local.
-/// Every function throws Error{bad_input} that names the file, what is wrong and the byte, if the file ends early or is
-/// not what was asked for.
+/// Forward reader of a mesh file, by lines, words, numbers or bytes, with stdio's buffer. Local.
+/// If the file ends early, or its text is not of the requested kind, every function throws Error{bad_input} that names
+/// the file, the fault and the byte.
 class Scanner {
  public:
-  /// @param remedy  what the user should do about a file that cannot be understood
-  /// @param comment  begins, in front of a word, a comment that ends with the line, for what reads by words; 0: none
+  /// @param remedy  advice about a file that cannot be parsed
+  /// @param comment  character that begins a comment, in front of a word and up to the end of the line, in functions
+  /// that read by words; 0: no comments
   /// @throws Error{failed} if the file cannot be opened
   Scanner(std::string path, std::string remedy, char comment = '\0');
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   [[nodiscard]] std::int64_t offset() const;
   void go_to(std::int64_t offset);
-  /// Bytes from here to the end of the file.
+  /// Return the bytes from here to the end of the file.
   [[nodiscard]] std::int64_t bytes_left() const { return n_bytes_ - offset(); }
 
-  /// The next line without its end. @return false at the end of the file
+  /// Read the next line, without its end. @return false at the end of the file
   bool next_line();
   [[nodiscard]] const std::string& line() const noexcept { return line_; }
   void need_line();
-  /// The next line that is not blank. @return false at the end of the file
+  /// Read the next line that is not blank. @return false at the end of the file
   bool next_text_line();
-  /// The next number on the line.
+  /// Read the next number on the line.
   template <class Number>
   Number number() {
     skip_blanks();
@@ -46,17 +47,17 @@ class Scanner {
     start_ = end - line_.data();
     return parsed;
   }
-  /// The next word on the line; empty at its end.
+  /// Read the next word on the line; empty at its end.
   std::string_view field();
   [[nodiscard]] std::string rest() const { return line_.substr(start_); }
-  /// Go on to the next line that has a word if this one has no more. @return false at the end of the file
+  /// Move to the next line that has a word if this one has no more. @return false at the end of the file
   bool seek_field();
-  /// Let reading of words or bytes begin with the rest of the line, if that is more than blanks.
+  /// Continue the reading of words or bytes with the rest of the line, unless it is blank.
   void return_rest();
-  /// Let it begin behind the line, whatever is left.
+  /// Continue the reading after the line, whatever is left of it.
   void drop_rest() noexcept { start_ = line_.size(); }
 
-  /// The next word of the file, across lines.
+  /// Read the next word of the file, across lines.
   std::string_view word();
   template <class Number>
   Number number_word() {
@@ -69,7 +70,7 @@ class Scanner {
     return parsed;
   }
   void skip_words(std::int64_t n);
-  /// Pass over blanks and ends of lines. @return the byte behind them
+  /// Skip blanks and ends of lines. @return the byte after them
   std::int64_t skip_blank_bytes();
 
   template <class T>
@@ -84,14 +85,14 @@ class Scanner {
   }
   void skip(std::int64_t n_bytes);
 
-  /// A number of things as it stands in a file. @return n. @throws Error{bad_input} if nothing can have so many
+  /// Check a count that the file states. @return n. @throws Error{bad_input} if no file can have so many
   std::int64_t checked_count(std::int64_t n) const;
   [[noreturn]] void refuse(const std::string& cause) const { refuse(cause, remedy_); }
   [[noreturn]] void refuse(const std::string& cause, const std::string& remedy) const;
 
  private:
   [[noreturn]] void no_number() const;
-  /// Read the number that a text begins with. Integers beyond 64 bits become the largest, or the lowest; reals that are
+  /// Read the number at the start of a text. Integers beyond 64 bits become the largest, or the lowest; reals that are
   /// too small become 0. @return its end; null if there is none
   template <class Number>
   const char* parse(std::string_view text, Number& parsed) const {
@@ -107,11 +108,11 @@ class Scanner {
       parsed = Number{};
     return end;
   }
-  /// Whether the last word has an exponent after a D, as Fortran writes them. It becomes an E then.
+  /// Tell whether the last word has an exponent after a D, as Fortran writes them. The D then becomes an E.
   bool has_fortran_exponent();
-  /// Pass over blanks, ends of lines and comments. @return the next byte, which is taken; EOF at the end
+  /// Skip blanks, ends of lines and comments. @return the next byte, which is consumed; EOF at the end
   int skip_to_word();
-  /// Whether a real, which is not 0, is below 1 in magnitude.
+  /// Tell whether a nonzero real is below 1 in magnitude.
   static bool is_below_one(std::string_view number);
   void skip_blanks();
   static constexpr std::size_t longest_line = 1U << 20U;

@@ -12,26 +12,20 @@
 #include "barrio/io/vtk/vtk_file.hpp"
 #include "barrio/mesh/topology.hpp"
 
-// A VTK file says little about itself before its cells, so they are read, share after share, and forgotten.
+// The header of a VTK file says little, so its cells are read, share after share, and dropped.
 
 namespace barrio::io::detail {
 namespace {
 
 using mesh::CellType;
 
-constexpr std::uintmax_t share_bytes = std::uintmax_t{64} << 20U;
-constexpr std::uintmax_t hex_bytes = 73;  // of a cell in a share
+constexpr std::uintmax_t hex_bytes = 73;  // per cell in a share
 
 const VtkArray* find_ids(const std::vector<VtkArray>& arrays, bool (*is_named_so)(std::string_view)) {
   const auto found = std::ranges::find_if(arrays, [&](const VtkArray& array) {
     return is_named_so(array.name) && array.n_components == 1 && array.values.index() == 0;
   });
   return found == arrays.end() ? nullptr : &*found;
-}
-
-/// Whether the points fit into the memory that quality may take.
-bool has_quality(std::int64_t n_points, const InspectOptions& options) {
-  return options.with_quality && static_cast<std::uint64_t>(n_points) * sizeof(Point) <= options.limit_bytes;
 }
 
 class Inspector {
@@ -59,7 +53,7 @@ class Inspector {
  private:
   [[nodiscard]] bool with_quality() const { return has_quality(shares_.n_points, options_); }
 
-  /// What a cell is; nothing if barrio lacks it or passes over it.
+  /// Return the shape of a cell; nothing if barrio lacks it or skips it.
   std::optional<VtkShape> shape_of(int vtk_type, std::int64_t n_nodes) {
     try {
       const VtkShape shape = vtk_shape(vtk_type, n_nodes, path_);
@@ -79,7 +73,7 @@ class Inspector {
     top_ = std::max(top_, value(mesh::topology(shape.type).dim));
   }
 
-  /// The cells of a structured dataset are counted, not made.
+  /// Count the cells of a structured dataset without making them.
   void look_at_grid(const VtkArray* materials, const VtkArray* parts) {
     constexpr std::array<std::int64_t, 4> n_nodes{1, 2, 4, 8};
     constexpr std::array<int, 4> types{1, 3, 9, 12};
@@ -118,7 +112,7 @@ class Inspector {
       points_.push_back({grid.coordinates[i], grid.coordinates[i + 1], grid.coordinates[i + 2]});
   }
 
-  /// @param others  arrays that are sets or parts
+  /// @param others  arrays that become sets or parts
   void add_tags(const std::vector<VtkArray>& arrays, const char* on, const std::set<const VtkArray*>& others) {
     for (const VtkArray& array : arrays) {
       if (others.contains(&array) || is_reserved_tag(array.name)) continue;
@@ -146,10 +140,9 @@ class Inspector {
       if (!shape || value(mesh::topology(shape->type).dim) != top_) continue;
       corners.clear();
       const std::size_t first = grid.offsets[c];
-      const std::size_t n_nodes = static_cast<std::size_t>(grid.offsets[c + 1]) - first;
+      const std::size_t n_nodes = grid.offsets[c + 1] - first;
       for (std::size_t k = 0; k < mesh::n_corners(shape->type, n_nodes); ++k) {
-        const std::int64_t node =
-            grid.nodes[first + (shape->order.empty() ? k : static_cast<std::size_t>(shape->order[k]))];
+        const std::int64_t node = grid.nodes[first + shape->place_of(k)];
         if (node < 0 || node >= shares_.n_points)
           throw Error(ErrorCode::bad_input,
                       {.subject = path_, .cause = fmt::format("a cell has point {}, which does not exist", node)});
@@ -177,13 +170,17 @@ Json inspect_vtk_shares(const std::string& path, const VtkShares& shares, const 
   return Inspector(path, shares, options).run();
 }
 
+int n_shares_of(std::uintmax_t n_bytes) noexcept {
+  constexpr std::uintmax_t share_bytes = std::uintmax_t{64} << 20U;
+  return static_cast<int>(n_bytes / share_bytes) + 1;
+}
+
 Json inspect_vtk(const std::string& path, const InspectOptions& options) {
-  int n = static_cast<int>(std::filesystem::file_size(path) / share_bytes) + 1;
+  int n = n_shares_of(std::filesystem::file_size(path));
   VtkIndex index = index_vtk(path, n);
-  const auto n_cells = static_cast<std::uintmax_t>(index.head.n_cells);
   const bool makes_cells = index.is_structured() && has_quality(index.head.n_points, options);
-  if (makes_cells && n_cells * hex_bytes / share_bytes >= static_cast<std::uintmax_t>(n)) {
-    n = static_cast<int>(n_cells * hex_bytes / share_bytes) + 1;
+  if (const int n_of_cells = n_shares_of(index.head.n_cells * hex_bytes); makes_cells && n_of_cells > n) {
+    n = n_of_cells;
     index = index_vtk(path, n);
   }
   VtkShares shares{index.format(), n, index.head.n_points, [&](int share, bool with_grid) {

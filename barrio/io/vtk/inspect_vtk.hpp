@@ -14,11 +14,13 @@ struct VtkShares {
   std::string format;
   int n;
   std::int64_t n_points;
-  /// `with_grid` as of `read_vtk_share`.
+  /// `with_grid` as in `read_vtk_share`.
   std::function<VtkGrid(int share, bool with_grid)> read;
   std::int64_t n_grid_cells = 0;  ///< of a structured dataset
-  int grid_type = 0;              ///< VTK's number of the type of those; 0: the shares say the types
+  int grid_type = 0;              ///< VTK's number of the type of those; 0: the shares state the types
 };
+/// Return the number of shares of bounded size that hold so many bytes; at least 1.
+int n_shares_of(std::uintmax_t n_bytes) noexcept;
 Json inspect_vtk_shares(const std::string& path, const VtkShares& shares, const InspectOptions& options);
 
 Json inspect_vtk(const std::string& path, const InspectOptions& options);

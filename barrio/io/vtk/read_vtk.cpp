@@ -8,8 +8,8 @@
 #include "barrio/io/vtk/vtk_file.hpp"
 #include "barrio/mpi/agree.hpp"
 
-// Legacy VTK in two passes, as Gmsh: rank 0 walks over the file once with a bounded buffer and finds where each rank's
-// share begins; then every rank reads its own share. No rank holds the mesh.
+// Legacy VTK in two passes, as Gmsh: rank 0 scans the file once with a bounded buffer and finds where each rank's share
+// begins. Then every rank reads its own share. No rank holds the mesh.
 
 namespace barrio::io::detail {
 namespace {
@@ -40,7 +40,7 @@ class VtkShareReader {
   }
 
  private:
-  /// The arrays, in the order of their sections, whether this share has values or not.
+  /// Make the arrays, in the order of their sections, even if this share has no values.
   void make_arrays() {
     std::size_t n_named = 0;
     for (const VtkIndex::Section& section : index_.sections) {
@@ -62,11 +62,9 @@ class VtkShareReader {
     const bool is_binary = index_.head.is_binary;
     switch (section.use) {
       case Use::points: return numbers(section, n, grid_.coordinates);
-      case Use::x_axis:
-      case Use::y_axis:
-      case Use::z_axis:
-        return numbers(section, n,
-                       axes_[static_cast<std::size_t>(section.use) - static_cast<std::size_t>(Use::x_axis)]);
+      case Use::x_axis: return numbers(section, n, axes_[0]);
+      case Use::y_axis: return numbers(section, n, axes_[1]);
+      case Use::z_axis: return numbers(section, n, axes_[2]);
       case Use::cells: return mixed_cells(section, n);
       case Use::offsets:
         ends_.clear();
@@ -85,7 +83,8 @@ class VtkShareReader {
     numbers(section, n, words);
     for (std::size_t at = 0; at < words.size();) {
       const std::size_t n_nodes = words[at];
-      if (n_nodes >= words.size() - at) in_.refuse("has other cells than before");  // the index has seen that they fit
+      if (n_nodes >= words.size() - at)
+        in_.refuse("changed its cells during the read");  // the index has checked that they fit
       grid_.add_cell(section.cell_type, std::span<const std::int64_t>(words).subspan(at + 1, n_nodes));
       at += 1 + n_nodes;
     }
@@ -105,7 +104,7 @@ class VtkShareReader {
     std::vector<std::int64_t> found;
     numbers(section, n, found);
     const auto wrong = std::ranges::find_if(found, [](std::int64_t t) { return t < 0 || t > 255; });
-    if (wrong != found.end()) in_.refuse(fmt::format("has a cell of type {}", *wrong));
+    if (wrong != found.end()) in_.refuse(fmt::format("has a cell of type {}, which must be 0 to 255", *wrong));
     if (found.size() != grid_.types.size())
       in_.refuse(fmt::format("has {} cell types for {} cells", found.size(), grid_.types.size()));
     std::ranges::transform(found, grid_.types.begin(), [](std::int64_t t) { return static_cast<std::uint8_t>(t); });
@@ -134,7 +133,7 @@ class VtkShareReader {
   int share_;
   int n_shares_;
   VtkGrid grid_;
-  std::vector<std::size_t> array_of_;  ///< place of each section's array
+  std::vector<std::size_t> array_of_;  ///< index of each section's array
   std::array<std::vector<double>, 3> axes_;
   std::vector<std::int64_t> ends_;  ///< of the cells whose nodes come next
   int cell_type_ = 0;

@@ -11,7 +11,7 @@
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
 
-// Rank 0 reads the markup of the file and gives it to all; then every rank reads its own rows, wherever they stand.
+// Rank 0 reads the markup of the file and broadcasts it. Then every rank reads its own rows, wherever they are.
 
 namespace barrio::io::detail {
 namespace {
@@ -25,9 +25,9 @@ int digit_of(char c) noexcept {
   return c == '+' ? 62 : c == '/' ? 63 : c == '=' ? 0 : -1;
 }
 
-/// Bytes first .. first + n - 1 of the data that begin at a place.
+/// Read bytes first .. first + n - 1 of the data that begin at a position.
 std::vector<std::byte> read_bytes(Scanner& in, Form form, std::int64_t place, std::int64_t first, std::int64_t n) {
-  const std::int64_t group = form == Form::raw ? 0 : first / 3;  // four letters make three bytes
+  const std::int64_t group = form == Form::raw ? 0 : first / 3;  // four letters encode three bytes
   const std::int64_t begin = form == Form::raw ? place + first : place + 4 * group;
   const std::int64_t n_letters = form == Form::raw ? n : 4 * ((first + n + 2) / 3 - group);
   in.go_to(begin);
@@ -39,9 +39,9 @@ std::vector<std::byte> read_bytes(Scanner& in, Form form, std::int64_t place, st
   for (std::size_t i = 0; i < bytes.size(); i += 4) {
     std::uint32_t word = 0;
     for (std::size_t k = 0; k < 4; ++k) {
-      const int digit = digit_of(static_cast<char>(bytes[i + k]));
+      const int digit = digit_of(std::to_integer<char>(bytes[i + k]));
       if (digit < 0) in.refuse("has values that are not written in base64");
-      word = word << 6U | static_cast<std::uint32_t>(digit);
+      word = word << 6U | digit;
     }
     for (const unsigned int shift : {16U, 8U, 0U}) bytes[filled++] = static_cast<std::byte>(word >> shift & 255U);
   }
@@ -59,7 +59,7 @@ std::vector<std::int64_t> read_sizes(Scanner& in, const VtuEncoding& encoding, c
 }
 
 [[noreturn]] void too_few(const Scanner& in, const VtuArray& array, std::int64_t n_bytes, std::int64_t needed) {
-  in.refuse(fmt::format("has {} bytes in the array '{}', at least {} are needed", n_bytes, array.name, needed));
+  in.refuse(fmt::format("has {} bytes in the array '{}', but must have at least {}", n_bytes, array.name, needed));
 }
 
 std::vector<std::byte> read_plain(Scanner& in, const VtuEncoding& encoding, const VtuArray& array, std::int64_t first,
@@ -69,7 +69,8 @@ std::vector<std::byte> read_plain(Scanner& in, const VtuEncoding& encoding, cons
   return read_bytes(in, array.form, array.offset, encoding.size_bytes + first, n);
 }
 
-/// Sizes: number of blocks, bytes of a block, of the last one if it is smaller, compressed bytes of each block.
+/// Read compressed bytes. Sizes in front of them: number of blocks, bytes of a block, bytes of the last one if it is
+/// smaller, compressed bytes of each block.
 std::vector<std::byte> read_compressed(Scanner& in, const VtuEncoding& encoding, const VtuArray& array,
                                        std::int64_t first, std::int64_t n) {
   const std::vector<std::int64_t> head = read_sizes(in, encoding, array, 3);
@@ -77,7 +78,7 @@ std::vector<std::byte> read_compressed(Scanner& in, const VtuEncoding& encoding,
   const std::int64_t width = in.checked_count(head[1]);
   const std::int64_t last = head[2] == 0 ? width : in.checked_count(head[2]);
   const std::vector<std::int64_t> sizes = read_sizes(in, encoding, array, 3 + n_blocks);
-  // zlib compresses to a thousandth at best, so no file of sound size can make memory run out.
+  // zlib compresses to a thousandth at best, so no file of plausible size can exhaust the memory.
   if (n_blocks > 0 && (width == 0 || last > width || width / 2048 > in.bytes_left() + (std::int64_t{1} << 20) ||
                        width > (std::int64_t{1} << 58) / n_blocks))
     in.refuse(fmt::format("has blocks of {} bytes in the array '{}', which makes no sense", width, array.name));
@@ -94,13 +95,14 @@ std::vector<std::byte> read_compressed(Scanner& in, const VtuEncoding& encoding,
     const std::int64_t end = begin + (b + 1 == n_blocks ? last : width);
     if (begin < first + n && end > first) {
       const std::vector<std::byte> packed = read_bytes(in, array.form, place, at, size);
-      // Deflate expands a byte to 1032 at most; what claims more is not worth the memory.
+      // Deflate expands a byte to at most 1032; do not allocate memory for a larger claim.
       if (end - begin > 1032 * size + 64)
-        in.refuse(fmt::format("has {} bytes in the array '{}' that cannot become {}", size, array.name, end - begin));
+        in.refuse(
+            fmt::format("has {} bytes in the array '{}' that cannot expand to {}", size, array.name, end - begin));
       block.resize(end - begin);
-      auto found = static_cast<uLongf>(block.size());
+      uLongf found = block.size();
       if (uncompress(reinterpret_cast<Bytef*>(block.data()), &found, reinterpret_cast<const Bytef*>(packed.data()),
-                     static_cast<uLong>(packed.size())) != Z_OK ||
+                     packed.size()) != Z_OK ||
           found != block.size())
         in.refuse(fmt::format("has a block in the array '{}' that zlib cannot unpack", array.name));
       bytes.insert(bytes.end(), block.begin() + std::max<std::int64_t>(first - begin, 0),
@@ -164,7 +166,7 @@ class VtuShareReader {
   }
 
   void add_cells(const VtuPiece& piece, std::int64_t first, std::int64_t n, std::int64_t first_point) {
-    // A cell ends where its offset says, and begins where the one before it ends.
+    // A cell ends at its own offset, and begins at that of the cell before.
     std::vector<std::int64_t> ends;
     if (first == 0) ends.push_back(0);
     numbers(piece.ends, std::max<std::int64_t>(first - 1, 0), first == 0 ? n : n + 1, ends);
@@ -172,7 +174,7 @@ class VtuShareReader {
     std::vector<std::int64_t> types;
     numbers(piece.types, first, n, types);
     const auto wrong = std::ranges::find_if(types, [](std::int64_t t) { return t < 0 || t > 255; });
-    if (wrong != types.end()) in_.refuse(fmt::format("has a cell of type {}", *wrong));
+    if (wrong != types.end()) in_.refuse(fmt::format("has a cell of type {}, which must be 0 to 255", *wrong));
     std::vector<std::int64_t> nodes;
     numbers(piece.nodes, ends.front(), ends.back() - ends.front(), nodes);
     for (std::int64_t& node : nodes) {
@@ -204,7 +206,7 @@ void read_vtu_numbers(Scanner& in, const VtuEncoding& encoding, const VtuArray& 
     in.skip_words(first);
     return read_vtk_numbers(in, array.number, false, n, out);
   }
-  // Inline values stand behind blanks that are not part of them.
+  // Inline values follow blanks that are not part of them.
   VtuArray trimmed = array;
   if (array.form == Form::base64) trimmed.offset = in.skip_blank_bytes();
   const std::vector<std::byte> bytes = encoding.is_compressed
@@ -238,7 +240,7 @@ mesh::MeshTables read_vtu(mpi::Context& context, const std::string& path) {
 
 Json inspect_vtu(const std::string& path, const InspectOptions& options) {
   const VtuIndex index = parse_vtu(read_vtu_markup(path), path);
-  const int n = static_cast<int>(std::filesystem::file_size(path) >> 26U) + 1;
+  const int n = n_shares_of(std::filesystem::file_size(path));
   return inspect_vtk_shares(
       path, {"VTU", n, index.n_points, [&](int share, bool) { return read_vtu_share(path, index, share, n); }},
       options);

@@ -11,21 +11,21 @@ namespace {
 
 using Use = VtkIndex::Section::Use;
 
-/// Where the numbers of a section begin: in text files they may stand behind its keyword, on the same line.
+/// Return where the numbers of a section begin: in text files they may follow its keyword on the same line.
 std::int64_t begin_numbers(Scanner& in, bool is_binary) {
   is_binary ? in.drop_rest() : in.return_rest();
   return in.offset();
 }
 
-/// Goes over the numbers of a section, forward.
+/// Forward walk over the numbers of a section.
 class Walk {
  public:
   Walk(Scanner& in, bool is_binary, VtkNumber number, std::int64_t n)
       : in_(in), is_binary_(is_binary), width_(is_binary ? bytes_of(number) : 2), begin_(begin_numbers(in, is_binary)) {
-    // A number of a text takes a digit and a blank, so what is announced can be checked before it is believed.
+    // A number of a text takes at least a digit and a blank, so the announced count can be checked before use.
     if (n > (in.bytes_left() + (is_binary ? 0 : 1)) / width_) in.refuse("ends early");
   }
-  /// @return the byte where the number stands
+  /// Move to a number. @return the byte where it begins
   std::int64_t go_to(std::int64_t number) {
     if (is_binary_)
       in_.go_to(begin_ + width_ * number);
@@ -34,7 +34,7 @@ class Walk {
     passed_ = number;
     return in_.offset();
   }
-  /// Read the integer here.
+  /// Read the integer at this position.
   std::int64_t integer(VtkNumber number) {
     std::vector<std::int64_t> one;
     read_vtk_numbers(in_, number, is_binary_, 1, one);

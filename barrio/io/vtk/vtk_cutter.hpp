@@ -7,18 +7,19 @@
 
 namespace barrio::io::detail {
 
-/// Cuts the sections of a legacy file into even shares, one section after the other, and leaves the scanner behind
-/// each. Local; memory does not grow with the mesh. Every function throws Error{bad_input} if the section ends early.
+/// Cutter of the sections of a legacy file into even shares. It takes one section after the other, and leaves the
+/// scanner after each. Local; memory does not grow with the mesh. Every function throws Error{bad_input} if the section
+/// ends early.
 class VtkCutter {
  public:
-  /// Both are borrowed.
+  /// Make a cutter that borrows both.
   VtkCutter(Scanner& in, VtkIndex& index, int n_shares);
 
-  /// Cut rows. @param runs  of rows, each cut evenly on its own
+  /// Cut rows. @param runs  of rows, each cut evenly by itself
   void cut(const VtkIndex::Section& section, std::span<const std::int64_t> runs);
   void give_to_all(const VtkIndex::Section& section, std::int64_t n);
   void pass_over(VtkNumber number, std::int64_t n);
-  /// Cut a list of cells in which each number of nodes is followed by the nodes.
+  /// Cut a list of cells in which the number of nodes of each cell precedes its nodes.
   void cut_mixed_cells(std::int64_t n_cells, std::int64_t n_numbers, int cell_type);
   /// Cut offsets of cells, each share with the one that ends it.
   /// @return where the nodes of each share begin, for those that have cells; and the end

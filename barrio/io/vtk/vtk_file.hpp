@@ -10,15 +10,15 @@
 
 namespace barrio::io::detail {
 
-/// Numbers of one section that stand together and belong to one share.
+/// Consecutive numbers of one section that belong to one share.
 struct VtkPiece {
   std::int64_t section;
   std::int64_t offset;  ///< byte in the file
   std::int64_t n;       ///< numbers, not rows
 };
 
-/// Index of a legacy VTK file. Its size grows with the number of arrays and, while rank 0 makes it, with the number of
-/// shares; not with the mesh.
+/// Index of a legacy VTK file. Its size grows with the number of arrays and, on rank 0 while it is made, with the
+/// number of shares; not with the mesh.
 struct VtkIndex {
   enum class Dataset : std::int32_t {
     unstructured_grid,
@@ -43,7 +43,7 @@ struct VtkIndex {
     Use use;
     VtkNumber number;
     std::int32_t n_components;
-    std::int32_t cell_type;  ///< of all cells of the section; 0: another section says
+    std::int32_t cell_type;  ///< of all cells of the section; 0: another section states the types
   };
   struct Head {
     bool is_binary = false;
@@ -62,21 +62,21 @@ struct VtkIndex {
   std::vector<std::vector<VtkPiece>> pieces;  ///< by share; on the rank that made it
 
   [[nodiscard]] bool is_structured() const noexcept { return head.dataset >= Dataset::structured_grid; }
-  /// What `barrio info` calls it: "VTK legacy 3.0, text".
+  /// Return the name that `barrio info` prints: "VTK legacy 3.0, text".
   [[nodiscard]] std::string format() const;
-  /// Give all ranks the sections. Collective.
+  /// Share the sections with all ranks. Collective.
   void share(mpi::Context& context);
-  /// Give each rank the pieces of its share. Collective.
+  /// Distribute the pieces, to each rank those of its share. Collective.
   [[nodiscard]] std::vector<VtkPiece> pieces_of(mpi::Context& context) const;
 };
 
-/// Walk over a legacy file once and cut its rows into even shares. Local; memory does not grow with the mesh.
-/// @throws Error{bad_input} for what is no VTK file, is of no dataset that barrio knows or ends early; {failed}
+/// Scan a legacy file once and cut its rows into even shares. Local; memory does not grow with the mesh.
+/// @throws Error{bad_input} for a file that is not VTK, has a dataset that barrio does not know or ends early; {failed}
 VtkIndex index_vtk(const std::string& path, int n_shares);
 
 /// Read one share. Local. @param pieces  of that share
 /// @param with_grid  whether to make the cells and points of a structured dataset that the file does not list
-/// @throws Error{bad_input} with the byte where the file cannot be understood
+/// @throws Error{bad_input} with the byte where parsing fails
 VtkGrid read_vtk_share(const std::string& path, const VtkIndex& index, const std::vector<VtkPiece>& pieces, int share,
                        int n_shares, bool with_grid = true);
 

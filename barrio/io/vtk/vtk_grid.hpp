@@ -18,15 +18,15 @@ inline constexpr int vtk_poly_vertex = 2;
 inline constexpr int vtk_poly_line = 4;
 inline constexpr int vtk_strip = 6;
 
-/// An array of a VTK file: its head, and this share's values, row after row.
+/// An array of a VTK file: its heading and this share's values, row after row.
 struct VtkArray {
   std::string name;
   int n_components = 1;
   std::variant<std::vector<std::int64_t>, std::vector<double>> values;
 };
 
-/// A share of what a VTK file holds, whatever its dialect. Points are cut evenly, as `Slabs` cuts them; cells so that
-/// those of one type ascend with the shares.
+/// A share of a VTK file, whatever its dialect. Points are cut evenly, as `Slabs` cuts them; cells so that those of one
+/// type ascend with the shares.
 struct VtkGrid {
   bool has_gmsh_types = false;           ///< types are Gmsh's numbers, and nodes in its order
   std::int64_t n_points = 0;             ///< of the file
@@ -36,7 +36,7 @@ struct VtkGrid {
   std::vector<std::int64_t> nodes;       ///< points of the file, in VTK's order
   std::vector<VtkArray> on_points;       ///< the same list in every share
   std::vector<VtkArray> on_cells;
-  std::int64_t n_poly_lines = 0;  ///< that `split_lists` cut up
+  std::int64_t n_poly_lines = 0;  ///< cut up by `split_lists`
   std::int64_t n_strips = 0;
 
   void add_cell(int type, std::span<const std::int64_t> of_cell) {
@@ -46,29 +46,29 @@ struct VtkGrid {
   }
 };
 
-/// Cut poly-lines into lines, triangle strips into triangles and lists of points into points. All keep their type's
-/// number, and each gets the values of the cell that it was part of. Local, of one share.
+/// Cut poly-lines into lines, triangle strips into triangles and poly-vertices into points. Each piece keeps the type
+/// number and the values of the original cell. Local, of one share.
 /// @throws Error{bad_input} naming `path` if a cell that is cut has very many values
 void split_lists(VtkGrid& grid, const std::string& path);
 
-/// What a cell of VTK is here; polygons have no number of nodes: 0.
+/// Barrio's kind for a cell of VTK; polygons have no number of nodes: 0.
 using VtkShape = CellKind;
-/// Look up a cell by VTK's number of its type and its number of nodes; of lists, such as `split_lists` leaves.
+/// Look up a cell by VTK's number of its type and its number of nodes; for lists, of a piece that `split_lists` leaves.
 /// @throws Error{bad_input} naming `path` for cells that barrio lacks, or a wrong number of nodes
 VtkShape vtk_shape(int vtk_type, std::int64_t n_nodes, const std::string& path);
 
-/// Whether the values of an integer array of cells are ids of materials, to judge by its name.
+/// Tell whether the values of an integer array of cells are ids of materials, judged by its name.
 bool names_material(std::string_view array);
-/// Whether they are a partition.
+/// Tell whether they are a partition.
 bool names_partition(std::string_view array);
-/// Whether a cell with an id of such an array belongs to a set.
+/// Tell whether a cell with an id of such an array belongs to a set.
 constexpr bool is_set_id(std::string_view array, std::int64_t id) noexcept {
-  return array == "gmsh:physical" ? id > 0 : id >= 0;  // Gmsh's groups begin at 1, and 0 says: in none
+  return array == "gmsh:physical" ? id > 0 : id >= 0;  // Gmsh's groups begin at 1; 0 means no group
 }
 
-/// Make tables of the shares of all ranks. Collective.
-/// Arrays become tags; one that names materials becomes sets by dimension and id, one that names a partition the parts.
-/// Cells that are single points are skipped: vertices stand for them.
+/// Make the tables from the shares of all ranks. Collective.
+/// Arrays become tags. An array that names materials becomes sets by dimension and id, one that names a partition the
+/// parts. Cells that are single points are skipped: vertices stand for them.
 /// @param set_names  by dimension and id; the same on every rank
 /// @throws AgreedError{bad_input} naming `path` for cells that barrio lacks
 /// Cost: one exchange per block, and per array and block; memory O(share)

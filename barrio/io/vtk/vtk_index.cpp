@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 
 #include "barrio/base/json.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/io/common/readers.hpp"
 #include "barrio/io/common/structured_cells.hpp"
+#include "barrio/io/text/letters.hpp"
 #include "barrio/io/vtk/vtk_cutter.hpp"
 #include "barrio/io/vtk/vtk_order.hpp"
 #include "barrio/mpi/collectives.hpp"
@@ -23,14 +23,14 @@ constexpr std::array<std::string_view, 5> dataset_names{"unstructured_grid", "po
 
 constexpr std::string_view first_words = "# vtk datafile version ";
 
-/// Lists of cells in polygonal data, in the order in which VTK counts them.
+/// Lists of cells in polygonal data, in VTK's numbering order.
 struct CellList {
   std::string_view keyword;
   int cell_type;
 };
 constexpr std::array<CellList, 4> cell_lists{{{"vertices", 2}, {"lines", 4}, {"polygons", 7}, {"triangle_strips", 6}}};
 
-/// Data with a fixed number of components.
+/// An attribute: data with a fixed number of components.
 struct Attribute {
   std::string_view keyword;
   int n_components;
@@ -43,13 +43,7 @@ constexpr std::array<Attribute, 7> attributes{{{"vectors", 3},
                                                {"pedigree_ids", 1},
                                                {"edge_flags", 1}}};
 
-std::string lower(std::string_view text) {
-  std::string letters(text);
-  for (char& c : letters) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return letters;
-}
-
-/// Names are written with %20 for a blank.
+/// Decode a name, in which %20 stands for a blank.
 std::string decoded(std::string_view name) {
   std::string text;
   for (std::size_t i = 0; i < name.size(); ++i) {
@@ -80,7 +74,7 @@ class VtkIndexer {
  private:
   VtkIndex::Head& head() { return index_.head; }
 
-  // Words count, not lines: what belongs together may stand in one line or in several.
+  // Words count, not lines: a unit may be on one line or on several.
   std::string_view next_word() {
     if (!in_.seek_field()) in_.refuse("ends early");
     return in_.field();
@@ -93,18 +87,18 @@ class VtkIndexer {
 
   void first_lines() {
     in_.need_line();
-    if (!is_vtk(in_.line())) in_.refuse("is no legacy VTK file");
+    if (!is_vtk(in_.line())) in_.refuse("is not a legacy VTK file");
     const char* end = in_.line().data() + in_.line().size();
     const auto major = std::from_chars(in_.line().data() + first_words.size(), end, head().version[0]);
     if (major.ptr != end) std::from_chars(major.ptr + 1, end, head().version[1]);
     if (major.ec != std::errc() || head().version[0] > 5)
-      in_.refuse(fmt::format("is of version '{}', barrio reads up to 5", in_.line().substr(first_words.size())),
+      in_.refuse(fmt::format("is of version '{}'; barrio reads up to 5", in_.line().substr(first_words.size())),
                  "save it as version 4.2 or 5.1");
     in_.need_line();  // a title
     in_.drop_rest();
     const std::string encoding = lower(next_word());
     if (encoding != "ascii" && encoding != "binary")
-      in_.refuse(fmt::format("is said to be '{}', neither ASCII nor BINARY", encoding));
+      in_.refuse(fmt::format("has the encoding '{}', but must be ASCII or BINARY", encoding));
     head().is_binary = encoding == "binary";
   }
 
@@ -167,7 +161,7 @@ class VtkIndexer {
     const std::string type = lower(next_word());
     const auto* const known = std::ranges::find(dataset_names, type);
     if (known == dataset_names.end())
-      in_.refuse(fmt::format("has a dataset of type '{}', barrio reads {}", type, fmt::join(dataset_names, ", ")),
+      in_.refuse(fmt::format("has a dataset of type '{}'; barrio reads {}", type, fmt::join(dataset_names, ", ")),
                  "save it as an unstructured grid");
     head().dataset = static_cast<Dataset>(known - dataset_names.begin());
     has_dataset_ = true;
@@ -195,16 +189,17 @@ class VtkIndexer {
     cutter_.cut({Use::points, number_type(lower(next_word())), 3, 0}, {&n, 1});
   }
 
-  /// Coordinates along an axis, which every share gets.
+  /// Read coordinates along an axis, which every share gets.
   void axis(int which) {
     const auto n = next_number<std::int64_t>();
     if (n != head().dimensions[which])
       in_.refuse(fmt::format("has {} coordinates along an axis of {} points", n, head().dimensions[which]));
     const VtkNumber number = number_type(lower(next_word()));
-    cutter_.give_to_all({static_cast<Use>(static_cast<int>(Use::x_axis) + which), number, 1, 0}, n);
+    constexpr std::array<Use, 3> uses{Use::x_axis, Use::y_axis, Use::z_axis};
+    cutter_.give_to_all({uses[which], number, 1, 0}, n);
   }
 
-  /// A list of cells: counts and nodes by turns, or since version 5 offsets and nodes apart.
+  /// Read a list of cells: counts and nodes alternate or, since version 5, offsets and nodes are separate.
   void cells(int cell_type) {
     const std::int64_t n = in_.checked_count(next_number<std::int64_t>());
     const std::int64_t size = in_.checked_count(next_number<std::int64_t>());
@@ -225,7 +220,7 @@ class VtkIndexer {
     if (lower(next_word()) != keyword)
       in_.refuse(fmt::format("has '{}' where {} were expected", in_.line().substr(0, 60), keyword));
     const VtkNumber number = number_type(lower(next_word()));
-    if (!is_integer(number)) in_.refuse(fmt::format("has {} that are no integers", keyword));
+    if (!is_integer(number)) in_.refuse(fmt::format("has {} that are not integers", keyword));
     return number;
   }
 
@@ -247,7 +242,7 @@ class VtkIndexer {
   void scalars() {
     const std::string name = decoded(next_word());
     const std::string type = lower(next_word());
-    std::string n_components(in_.field());  // there may be none, then the line ends
+    std::string n_components(in_.field());  // may be absent; then the line ends
     if (lower(n_components) == "lookup_table") {
       n_components.clear();
     } else if (!in_.seek_field() || lower(in_.field()) != "lookup_table") {
@@ -273,7 +268,7 @@ class VtkIndexer {
       data(name, lower(next_word()), n_components, n_rows);
     }
   }
-  /// Metadata ends with an empty line.
+  /// Skip metadata, which end with an empty line.
   void pass_metadata() {
     while (in_.next_line() && !in_.line().empty()) {
     }
@@ -334,7 +329,7 @@ class VtkIndexer {
     if (index_.is_structured() && head().n_points == 0) in_.refuse("has no dimensions");
     if (needs_points && !order_.has("points")) in_.refuse("has no points");
     if (head().dataset == Dataset::rectilinear_grid && order_.n_axes() != 3)
-      in_.refuse(fmt::format("has coordinates of {} axes, it needs 3", order_.n_axes()));
+      in_.refuse(fmt::format("has coordinates of {} axes, but must have 3", order_.n_axes()));
     if (head().dataset == Dataset::unstructured_grid && head().n_cells > 0 && !order_.has("cell_types"))
       in_.refuse("has no cell types");
   }
@@ -342,11 +337,11 @@ class VtkIndexer {
   VtkIndex index_;
   Scanner in_;
   VtkCutter cutter_;
-  std::vector<std::int64_t> runs_;  ///< numbers of cells that are cut together
+  std::vector<std::int64_t> runs_;  ///< of cells that are cut together
   std::ptrdiff_t last_list_ = 0;
-  Use use_ = Use::on_points;  ///< of data from here on
+  Use use_ = Use::on_points;  ///< of the data from here on
   std::int64_t n_data_ = 0;
-  bool has_data_ = false;  ///< of points or cells; before, data belong to the file
+  bool has_data_ = false;  ///< of points or cells; earlier data belong to the file
   bool has_dataset_ = false;
   VtkOrder order_;
 };
@@ -372,8 +367,8 @@ void VtkIndex::share(mpi::Context& context) {
 std::vector<VtkPiece> VtkIndex::pieces_of(mpi::Context& context) const {
   std::vector<Rank> to;
   std::vector<VtkPiece> items;
-  for (std::size_t share = 0; share < pieces.size(); ++share) {
-    to.insert(to.end(), pieces[share].size(), static_cast<Rank>(share));
+  for (Rank share = 0; share < std::ssize(pieces); ++share) {
+    to.insert(to.end(), pieces[share].size(), share);
     items.insert(items.end(), pieces[share].begin(), pieces[share].end());
   }
   return exchange::route(context, exchange::pack_by_rank<VtkPiece>(to, items)).items;

@@ -9,7 +9,7 @@
 namespace barrio::io::detail {
 namespace {
 
-/// Nodes of a cell that is one of a list; 0: the type is no list.
+/// Return the nodes of one cell of a list; 0 if the type is not a list.
 std::size_t nodes_of_one(int vtk_type) {
   switch (vtk_type) {
     case vtk_poly_vertex: return 1;
@@ -19,13 +19,13 @@ std::size_t nodes_of_one(int vtk_type) {
   }
 }
 
-/// How many cells a list has; 1 for what is no list, or one that is too short and will be refused.
+/// Count the cells of a list; 1 for other types, and for a list that is too short and will be refused.
 std::size_t n_cells_in(int vtk_type, std::size_t n_nodes) {
   const std::size_t n = nodes_of_one(vtk_type);
   return n == 0 || n_nodes < n ? 1 : n_nodes - n + 1;
 }
 
-/// Repeat each row once for each cell that its cell was cut into.
+/// Repeat each row once for each piece of its cell.
 template <class T>
 std::vector<T> repeated(const std::vector<T>& values, std::size_t n_components, const std::vector<std::size_t>& times) {
   std::vector<T> all;
@@ -43,14 +43,14 @@ void split_lists(VtkGrid& grid, const std::string& path) {
   for (std::size_t c = 0; c < grid.types.size(); ++c)
     times.push_back(n_cells_in(grid.types[c], grid.offsets[c + 1] - grid.offsets[c]));
   if (std::ranges::all_of(times, [](std::size_t n) { return n == 1; })) return;
-  // A long list with a long row of values would let a small file fill any memory.
+  // A long list with a long row of values would let a small file exhaust the memory.
   constexpr int max_components = 64;
   for (const VtkArray& array : grid.on_cells)
     if (array.n_components > max_components)
       throw Error(
           ErrorCode::bad_input,
           {.subject = path,
-           .cause = fmt::format("array '{}' has {} values a cell, which each piece of a poly-line or strip would "
+           .cause = fmt::format("array '{}' has {} values per cell, which each piece of a poly-line or strip would "
                                 "get; at most {} are repeated",
                                 array.name, array.n_components, max_components),
            .remedy = "cut the poly-lines and strips first, or leave the array out"});
@@ -68,7 +68,7 @@ void split_lists(VtkGrid& grid, const std::string& path) {
     for (std::size_t i = 0; i < times[c]; ++i) {
       std::array<std::int64_t, 3> one{};
       std::ranges::copy(nodes.subspan(i, n), one.begin());
-      if (n == 3 && i % 2 == 1) std::swap(one[0], one[1]);  // every other triangle of a strip is turned round
+      if (n == 3 && i % 2 == 1) std::swap(one[0], one[1]);  // every other triangle of a strip is reversed
       cells.add_cell(grid.types[c], std::span<const std::int64_t>(one).first(n));
     }
   }
@@ -76,8 +76,7 @@ void split_lists(VtkGrid& grid, const std::string& path) {
   grid.offsets = std::move(cells.offsets);
   grid.nodes = std::move(cells.nodes);
   for (VtkArray& array : grid.on_cells)
-    std::visit([&](auto& values) { values = repeated(values, static_cast<std::size_t>(array.n_components), times); },
-               array.values);
+    std::visit([&](auto& values) { values = repeated(values, array.n_components, times); }, array.values);
 }
 
 }  // namespace barrio::io::detail

@@ -30,7 +30,7 @@ std::optional<VtkNumber> vtk_number(std::string_view name) {
     std::string_view text;
     VtkNumber number;
   };
-  // vtkIdType is written as an int, whatever it is in memory.
+  // vtkIdType is written as an int, whatever its type in memory.
   static constexpr std::array<Name, 21> names{{{"char", VtkNumber::int8},
                                                {"signed_char", VtkNumber::int8},
                                                {"unsigned_char", VtkNumber::uint8},

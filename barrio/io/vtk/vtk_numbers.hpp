@@ -11,7 +11,7 @@
 
 namespace barrio::io::detail {
 
-/// How a VTK file writes a number.
+/// Type of a number in a VTK file.
 enum class VtkNumber : std::uint8_t { int8, uint8, int16, uint16, int32, uint32, int64, uint64, float32, float64 };
 
 constexpr std::int64_t bytes_of(VtkNumber number) noexcept {
@@ -20,19 +20,19 @@ constexpr std::int64_t bytes_of(VtkNumber number) noexcept {
 }
 constexpr bool is_integer(VtkNumber number) noexcept { return number < VtkNumber::float32; }
 
-/// The number a legacy file calls by a name, in small letters; empty for strings, bits and unknown names.
+/// Return the number type of a name in legacy files, in small letters; empty for strings, bits and unknown names.
 std::optional<VtkNumber> vtk_number(std::string_view legacy_name);
 
-/// Append numbers, given as the file has them. @param bytes  as many as there are numbers of that kind
-/// Integers beyond signed 64 bits become the largest.
+/// Append numbers, given as the bytes of the file. Integers beyond signed 64 bits become the largest.
+/// @param bytes  a whole count of numbers of that type
 template <class T>
 void append_vtk_numbers(std::span<const std::byte> bytes, VtkNumber number, std::endian order, std::vector<T>& out);
 
-/// Append n numbers of a text, or big-endian ones, from where the scanner stands.
+/// Append n numbers from where the scanner stands: of a text, or big-endian.
 template <class T>
 void read_vtk_numbers(Scanner& in, VtkNumber number, bool is_binary, std::int64_t n, std::vector<T>& out);
 
-/// The same, into an array.
+/// Append them to an array.
 void read_vtk_numbers(Scanner& in, VtkNumber number, bool is_binary, std::int64_t n, VtkArray& out);
 
 }  // namespace barrio::io::detail

@@ -12,8 +12,8 @@
 
 namespace barrio::io::detail {
 
-/// Check the geometry keywords of a legacy file: each in a dataset it belongs to, once, behind what it needs and before
-/// the data. The readers of shares rely on it.
+/// Check of the order of geometry keywords in a legacy file: each in a dataset that allows it, once, after what it
+/// needs and before the data. The readers of shares rely on it.
 class VtkOrder {
  public:
   /// Check that the geometry may have a keyword here; other keywords pass.
@@ -24,28 +24,29 @@ class VtkOrder {
     if (dataset == nullptr) in.refuse(fmt::format("has {} before its dataset", keyword));
     if ((part->datasets >> static_cast<unsigned int>(*dataset) & 1U) == 0)
       in.refuse(fmt::format("has {}, which does not belong to its type of dataset", keyword));
-    if (is_closed_) in.refuse(fmt::format("has {} behind the data of points or cells", keyword));
+    if (is_closed_) in.refuse(fmt::format("has {} after the data of points or cells", keyword));
     if (has(keyword)) in.refuse(fmt::format("has {} twice", keyword));
     const bool counts_on_grid = *dataset >= VtkIndex::Dataset::structured_grid && part->needs == "dimensions";
     if ((counts_on_grid || part->needs == "cells") && !has(part->needs))
       in.refuse(fmt::format("has {} before {}", keyword, part->needs));
-    seen_ |= 1U << static_cast<unsigned int>(part - parts.begin());
+    seen_ |= 1U << (part - parts.begin());
   }
-  /// Data begin: no geometry may follow.
+  /// Start the data: no geometry may follow.
   void close() noexcept { is_closed_ = true; }
   [[nodiscard]] bool has(std::string_view keyword) const noexcept {
     const auto place = std::ranges::find(parts, keyword, &Part::keyword) - parts.begin();
-    return (seen_ >> static_cast<unsigned int>(place) & 1U) != 0;
+    return (seen_ >> place & 1U) != 0;
   }
   [[nodiscard]] int n_axes() const noexcept {
-    return static_cast<int>(has("x_coordinates")) + static_cast<int>(has("y_coordinates")) +
-           static_cast<int>(has("z_coordinates"));
+    int n = 0;
+    for (const std::string_view axis : {"x_coordinates", "y_coordinates", "z_coordinates"}) n += has(axis) ? 1 : 0;
+    return n;
   }
 
  private:
   struct Part {
     std::string_view keyword;
-    unsigned int datasets;  ///< a bit each
+    unsigned int datasets;  ///< one bit each
     std::string_view needs;
   };
   // A bit for each type of dataset, in the order of VtkIndex::Dataset.

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <optional>
 
 #include "barrio/base/error.hpp"
+#include "barrio/io/text/letters.hpp"
 #include "barrio/io/vtk/vtk_grid.hpp"
 
 namespace barrio::io::detail {
@@ -13,11 +13,11 @@ namespace {
 
 using mesh::CellType;
 
-// Along the axes.
+// VTK's axis-aligned cells.
 constexpr std::array<std::int8_t, 4> pixel{0, 1, 3, 2};
 constexpr std::array<std::int8_t, 8> voxel{0, 1, 3, 2, 4, 5, 7, 6};
 
-/// A wedge is drawn turned round in VTK's own description, but not in its shape functions, nor by any program.
+/// VTK's own description draws a wedge reversed, but its shape functions and all programs do not.
 std::optional<VtkShape> shape_of(int vtk_type) {
   switch (vtk_type) {
     case 2: return VtkShape{CellType::vertex, 1, {}};
@@ -33,7 +33,7 @@ std::optional<VtkShape> shape_of(int vtk_type) {
   return *kind;
 }
 
-/// Names of cells that people may meet and barrio lacks; those with curved sides have numbers above these.
+/// Name cells that users may meet and barrio lacks; those with curved sides have larger numbers.
 std::string_view name_of(int vtk_type) {
   switch (vtk_type) {
     case 0: return "empty cell";
@@ -43,15 +43,15 @@ std::string_view name_of(int vtk_type) {
     case 37: return "triquadratic pyramid";
     case 41: return "convex point set";
     case 42: return "polyhedron";
-    default: return "no shape that barrio has";
+    default: return "unknown shape";
   }
 }
 
-/// A name without what is spelled now one way, now another.
+/// Normalise a name that is spelled in different ways.
 std::string plain(std::string_view name) {
   std::string letters;
   for (const char c : name)
-    if (c != '_' && c != ' ') letters.push_back(static_cast<char>(std::tolower(static_cast<unsigned char>(c))));
+    if (c != '_' && c != ' ') letters.push_back(lower(c));
   return letters;
 }
 
@@ -62,13 +62,14 @@ VtkShape vtk_shape(int vtk_type, std::int64_t n_nodes, const std::string& path) 
   if (!known) {
     throw Error(ErrorCode::bad_input,
                 {.subject = path,
-                 .cause = fmt::format("has cells of VTK type {} ({}), which barrio lacks", vtk_type, name_of(vtk_type)),
+                 .cause = fmt::format("has cells of VTK type {} ({}), which barrio does not support", vtk_type,
+                                      name_of(vtk_type)),
                  .remedy = "cut them into tets, hexes, prisms, pyramids, triangles, quads, polygons or lines"});
   }
   const VtkShape shape = *known;
   if (shape.n_nodes > 0 && n_nodes != shape.n_nodes)
     throw Error(ErrorCode::bad_input, {.subject = path,
-                                       .cause = fmt::format("has a cell of VTK type {} with {} nodes, it needs {}",
+                                       .cause = fmt::format("has a cell of VTK type {} with {} nodes, but must have {}",
                                                             vtk_type, n_nodes, shape.n_nodes),
                                        .remedy = damaged_remedy});
   // Polygons of three or four corners are triangles or quads.

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "barrio/base/error.hpp"
 #include "barrio/exchange/router.hpp"
@@ -25,7 +26,7 @@ using mesh::TagTable;
 using mesh::TagType;
 using SetNames = std::map<std::pair<int, int>, std::string>;
 
-/// Cells of this share that go into one block, in the order of the file, and where they go.
+/// Cells of this share that go into one block, in the order of the file, and their rows there.
 struct Move {
   std::vector<std::size_t> cells;
   std::vector<Rank> to;
@@ -33,15 +34,15 @@ struct Move {
 };
 
 constexpr std::size_t max_nodes = max_cell_nodes;  // of a cell that is no polygon
-/// Triangles of strips have a block of their own: in polygonal data they stand in another list than other triangles, so
-/// both together would not ascend with the shares.
+/// Triangles of strips have a block of their own: polygonal data list them apart from other triangles, so both together
+/// would not ascend with the shares.
 constexpr std::size_t strip_key = mesh::n_cell_types * (max_nodes + 1);
 constexpr std::size_t n_keys = strip_key + 1;
 
-/// The block a shape belongs to: by type and number of nodes.
+/// Return the block of a shape: by type and number of nodes.
 std::size_t key_of(const VtkShape& shape, int vtk_type) {
   if (vtk_type == vtk_strip) return strip_key;
-  return static_cast<std::size_t>(shape.type) * (max_nodes + 1) + static_cast<std::size_t>(shape.n_nodes);
+  return static_cast<std::size_t>(shape.type) * (max_nodes + 1) + shape.n_nodes;
 }
 
 class TablesMaker {
@@ -56,7 +57,7 @@ class TablesMaker {
     find_blocks();
     for (std::size_t b = 0; b < tables_.blocks.size(); ++b) fill(tables_.blocks[b], moves_[b]);
     if (tables_.top_dim() == Dim::vertex)
-      throw AgreedError(ErrorCode::bad_input, {.subject = path_, .cause = "has no cells but points"});
+      throw AgreedError(ErrorCode::bad_input, {.subject = path_, .cause = "has no cells other than points"});
     keep_last_of_a_name(grid_.on_points);
     keep_last_of_a_name(grid_.on_cells);
     take_structure();
@@ -78,7 +79,7 @@ class TablesMaker {
     if (n[1] > 0) context_.log().notice(fmt::format("{}: {} triangle strip(s) were cut into triangles", path_, n[1]));
   }
 
-  /// Blocks in ascending dimension and type, as .h5m files have them.
+  /// Find the blocks, in ascending dimension and type, as .h5m files have them.
   void find_blocks() {
     std::vector<std::vector<std::size_t>> cells(n_keys);
     std::vector<std::int64_t> n(n_keys, 0);
@@ -106,7 +107,7 @@ class TablesMaker {
     }
   }
 
-  /// Send values of cells to the homes of their rows. Collective. @return those of this rank's rows, by row
+  /// Send values of cells to the ranks that hold their rows. Collective. @return those of this rank's rows, by row
   template <class T>
   std::vector<T> bring(const Move& move, std::span<const T> values, std::size_t n_components) const {
     std::vector<Rank> to;
@@ -116,7 +117,7 @@ class TablesMaker {
       items.insert(items.end(), of_cell.begin(), of_cell.end());
       to.insert(to.end(), n_components, move.to[i]);
     }
-    // Senders ascend with rows, so what arrives is in order.
+    // Senders ascend with rows, so the received items are in order.
     return exchange::route(context_, exchange::pack_by_rank<T>(to, items)).items;
   }
 
@@ -127,9 +128,8 @@ class TablesMaker {
     for (std::size_t i = 0; i < move.cells.size(); ++i) {
       const std::size_t cell = move.cells[i];
       const auto of_cell = std::span<const std::int64_t>(grid_.nodes).subspan(grid_.offsets[cell], n_nodes(cell));
-      const auto order = shape_of(cell).order;
-      for (std::size_t n = 0; n < of_cell.size(); ++n)
-        nodes.push_back(GlobalId{of_cell[order.empty() ? n : static_cast<std::size_t>(order[n])]});
+      const VtkShape shape = shape_of(cell);
+      for (std::size_t n = 0; n < of_cell.size(); ++n) nodes.push_back(GlobalId{of_cell[shape.place_of(n)]});
       to.insert(to.end(), of_cell.size(), move.to[i]);
       lengths.push_back(n_nodes(cell));
     }
@@ -140,7 +140,7 @@ class TablesMaker {
       block.offsets.push_back(block.offsets.back() + n);
   }
 
-  /// Of arrays of one name the last counts, as in VTK.
+  /// Keep the last of the arrays of one name, as VTK does.
   static void keep_last_of_a_name(std::vector<VtkArray>& arrays) {
     for (std::size_t i = arrays.size(); i-- > 0;) {
       const auto end = arrays.begin() + i;
@@ -149,7 +149,7 @@ class TablesMaker {
     }
   }
 
-  /// Take sets and parts, each from the first array that gives them.
+  /// Take sets and parts, each from the first suitable array.
   void take_structure() {
     const auto take = [&](bool (*is_named_so)(std::string_view), bool (TablesMaker::*use)(const VtkArray&)) {
       for (std::size_t i = 0; i < grid_.on_cells.size(); ++i) {
@@ -184,7 +184,7 @@ class TablesMaker {
   bool add_parts(const VtkArray& array) {
     const auto& parts = std::get<0>(array.values);
     const Dim top = tables_.top_dim();
-    std::array<std::int64_t, 2> extremes{0, 0};  // 1 if a part is negative, else 0; and the highest
+    std::array<std::int64_t, 2> extremes{0, 0};  // whether a part is negative; the highest part
     for (std::size_t b = 0; b < moves_.size(); ++b) {
       if (mesh::topology(tables_.blocks[b].type).dim != top) continue;
       for (const std::size_t c : moves_[b].cells)
@@ -193,7 +193,7 @@ class TablesMaker {
     mpi::all_reduce(context_, std::span<std::int64_t>(extremes), MPI_MAX);
     if (extremes[0] > 0 || extremes[1] >= tables_.n_global(top) ||
         extremes[1] >= std::numeric_limits<std::int32_t>::max()) {
-      context_.log().notice(fmt::format("{}: array '{}' is no partition; it stays a tag", path_, array.name));
+      context_.log().notice(fmt::format("{}: array '{}' is not a partition; it stays a tag", path_, array.name));
       return false;
     }
     tables_.n_parts = static_cast<int>(extremes[1]) + 1;
@@ -205,14 +205,14 @@ class TablesMaker {
     return true;
   }
 
-  /// How wide the values of each array are: 0: 32 bits hold them, 1: doubles do, 2: neither. Collective.
+  /// Return the width of the values of each array: 0: 32 bits hold them, 1: doubles do, 2: neither. Collective.
   std::vector<int> widths(const std::vector<VtkArray>& arrays) const {
     std::vector<int> widths;
     for (const VtkArray& array : arrays) {
       int width = array.values.index() == 1 ? 1 : 0;
       if (const auto* integers = std::get_if<0>(&array.values)) {
         for (const std::int64_t value : *integers) {
-          const bool is_narrow = static_cast<std::int32_t>(value) == value;
+          const bool is_narrow = std::in_range<std::int32_t>(value);
           const bool is_exact = value >= -(std::int64_t{1} << 53) && value <= std::int64_t{1} << 53;
           width = std::max(width, is_narrow ? 0 : is_exact ? 1 : 2);
         }
@@ -234,7 +234,7 @@ class TablesMaker {
       const VtkArray& array = grid_.on_cells[i];
       TagTable* tag = new_tag(array, of_cells[i], true);
       if (tag == nullptr) continue;
-      for (std::size_t b = 0; b < moves_.size(); ++b) add_column(*tag, static_cast<std::int32_t>(b), array);
+      for (std::int32_t b = 0; b < std::ssize(moves_); ++b) add_column(*tag, b, array);
     }
   }
 
@@ -248,7 +248,7 @@ class TablesMaker {
                                     on_cells);
   }
 
-  /// Values of one block, or of the vertices, in the type of the tag. Collective for blocks.
+  /// Add the values of one block, or of the vertices, in the type of the tag. Collective for blocks.
   void add_column(TagTable& tag, std::int32_t block, const VtkArray& array) const {
     tag.columns.push_back({.block = block});
     std::vector<std::byte>& bytes = tag.columns.back().items.bytes;
@@ -277,7 +277,7 @@ class TablesMaker {
   const std::string& path_;
   const SetNames& set_names_;
   MeshTables tables_;
-  std::vector<std::string> without_;  ///< none: tags are left out later
+  std::vector<std::string> without_;  ///< empty: tags are left out later
   NewTags new_tags_{context_, tables_, without_};
   std::vector<Move> moves_;  ///< by block
 };

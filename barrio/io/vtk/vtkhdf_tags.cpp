@@ -22,15 +22,15 @@ using mesh::TagType;
 
 constexpr std::string_view ghost_array = "vtkGhostType";
 
-/// Values that owned entities have of their own, of all ranks, by dimension.
+/// Counts of owned entities, on all ranks, that have a value of their own, by dimension.
 using Counts = std::array<std::int64_t, 4>;
 
 std::vector<Counts> count_values(const Mesh& mesh) {
   std::vector<Counts> counts;
   for (const MeshTag& tag : mesh.tags()) {
     Counts& n = counts.emplace_back();
-    for (std::size_t d = 0; d < n.size(); ++d) {
-      const mesh::LocalRange owned{LocalId{0}, local_id(mesh.n_owned(Dim{static_cast<int>(d)}))};
+    for (int d = 0; d < std::ssize(n); ++d) {
+      const mesh::LocalRange owned{LocalId{0}, local_id(mesh.n_owned(Dim{d}))};
       n[d] = tag.on[d].entities.intersected(owned).size();
     }
   }
@@ -39,7 +39,7 @@ std::vector<Counts> count_values(const Mesh& mesh) {
   return counts;
 }
 
-/// Why a tag cannot be an array; empty if it can.
+/// Say why a tag cannot be an array; empty if it can.
 std::string_view fault_of(const MeshTag& tag) {
   if (tag.info.length_varies) return "values of varying length";
   switch (tag.info.type) {
@@ -52,10 +52,10 @@ std::string_view fault_of(const MeshTag& tag) {
   return "";
 }
 
-/// "1 set", "7 sets".
+/// Count in words: "1 set", "7 sets".
 std::string counted(std::size_t n, std::string_view one) { return fmt::format("{} {}{}", n, one, n == 1 ? "" : "s"); }
 
-/// Collects what is left out, and says it in one sentence.
+/// Notice of what is left out, in one sentence.
 class Notice {
  public:
   void leave_out(std::string what) { left_out_.push_back(std::move(what)); }
@@ -65,7 +65,7 @@ class Notice {
   [[nodiscard]] std::string text() const {
     std::string all;
     if (!left_out_.empty())
-      all = fmt::format("VTKHDF has no place for {}; .h5m keeps all of it", fmt::join(left_out_, ", "));
+      all = fmt::format("VTKHDF cannot hold {}; .h5m keeps all of it", fmt::join(left_out_, ", "));
     if (!filled_.empty())
       all += fmt::format("{}NaN stands where {} {} no value", all.empty() ? "" : "; ", fmt::join(filled_, ", "),
                          filled_.size() == 1 ? "has" : "have");
@@ -77,7 +77,7 @@ class Notice {
   std::vector<std::string> filled_;
 };
 
-/// Sets that are no materials, and listed entities below the cells.
+/// Report sets that are not materials, and listed entities below the cells.
 void tell_of_entities(const Mesh& mesh, Notice& notice) {
   const std::size_t n_sets = std::ranges::count_if(
       mesh.sets(), [](const mesh::MeshSet& set) { return set.info.kind != mesh::SetKind::material; });
@@ -88,7 +88,7 @@ void tell_of_entities(const Mesh& mesh, Notice& notice) {
   }
 }
 
-/// What of a tag's values has no place although the tag itself has one.
+/// Report the values that are left out of a tag that becomes an array.
 void tell_of_rest(const Mesh& mesh, const MeshTag& tag, const Counts& n, Notice& notice) {
   std::vector<std::string_view> where;
   for (int d = value(mesh.cell_dim()) - 1; d > 0; --d)

@@ -16,7 +16,7 @@ struct TagArray {
   bool has_gaps;  ///< some entities have no value, and the tag has no default
 };
 
-/// What VTKHDF has a place for, and in words what it has none for.
+/// Tags that become arrays, and a notice that names what VTKHDF cannot hold.
 struct ChosenTags {
   std::vector<TagArray> arrays;
   std::string notice;  ///< empty if nothing is left out or changed
@@ -24,15 +24,15 @@ struct ChosenTags {
   [[nodiscard]] bool has(mesh::Dim dim, std::string_view name) const noexcept;
 };
 
-/// Choose the tags with numbers on vertices and cells, except those with the name of a field. Collective.
+/// Choose the numeric tags on vertices and cells, except those with the name of a field. Collective.
 /// @param fields  names of the fields that are written, by the dimension of their entities
-/// Cost: one reduction of four numbers a tag.
+/// Cost: one reduction of four numbers per tag.
 ChosenTags choose_tags(const mesh::Mesh& mesh, std::span<const mesh::FieldData* const> fields);
 
-/// The values of all local entities under the name that the array gets: int32, or float64 with NaN in gaps. Local.
+/// Return the values of all local entities under the name of the array: int32, or float64 with NaN in gaps. Local.
 mesh::FieldData values_of(const mesh::Mesh& mesh, const TagArray& array);
 
-/// The name of an array in VTKHDF: a '/' would make groups of it, so it becomes '_'.
+/// Return a tag's name as an array in VTKHDF: a '/' would make groups of it, so it becomes '_'.
 std::string array_name(std::string name);
 
 }  // namespace barrio::io::detail

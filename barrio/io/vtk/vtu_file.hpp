@@ -10,14 +10,14 @@ namespace barrio::io::detail {
 
 inline constexpr const char* vtu_remedy = "check that the file is a complete .vtu file";
 
-/// How the values of a .vtu file are written.
+/// Encoding of the values of a .vtu file.
 struct VtuEncoding {
   std::endian order = std::endian::little;
   std::int64_t size_bytes = 4;  ///< of the sizes before binary values
   bool is_compressed = false;   ///< by zlib
 };
 
-/// An array of one piece: where its values begin, and how they stand there.
+/// An array of one piece: the location and form of its values.
 struct VtuArray {
   enum class Form { text, raw, base64 };
   std::string name;
@@ -47,17 +47,17 @@ struct VtuIndex {
   std::int64_t n_cells = 0;
 };
 
-/// Copy the markup of a .vtu file. An inline array holds the byte where its values begin instead of them; appended
-/// values are left out. Local; memory does not grow with the mesh.
+/// Copy the markup of a .vtu file. For an inline array it holds the byte where the values begin, not the values;
+/// appended values are left out. Local; memory does not grow with the mesh.
 /// @throws Error{bad_input} if the markup ends early or is vast; {failed} if the file cannot be read
 std::string read_vtu_markup(const std::string& path);
 
-/// Understand what `read_vtu_markup` returned. Local. @throws Error{bad_input} naming `path`
+/// Parse the result of `read_vtu_markup`. Local. @throws Error{bad_input} naming `path`
 VtuIndex parse_vtu(const std::string& markup, const std::string& path);
 
-/// Append numbers first .. first + n - 1 of an array. Local. Texts are passed over up to there; of other forms only
-/// what is needed is read.
-/// @throws Error{bad_input} if the array has not so many
+/// Append numbers first .. first + n - 1 of an array. Local. A text is scanned up to there; of other forms only the
+/// needed bytes are read.
+/// @throws Error{bad_input} if the array is shorter
 template <class T>
 void read_vtu_numbers(Scanner& in, const VtuEncoding& encoding, const VtuArray& array, std::int64_t first,
                       std::int64_t n, std::vector<T>& out);

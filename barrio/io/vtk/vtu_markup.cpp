@@ -44,7 +44,7 @@ class Parser {
     if (type == "PUnstructuredGrid")
       refuse(path_, "only names the files of its pieces", "join the pieces: barrio join PIECE... -o OUT.h5m");
     if (type != "UnstructuredGrid")
-      refuse(path_, fmt::format("is an XML file of type '{}', barrio reads VTK's UnstructuredGrid", type),
+      refuse(path_, fmt::format("is an XML file of type '{}'; barrio reads VTK's UnstructuredGrid", type),
              "save it as an unstructured grid");
     encoding(root);
     const pugi::xml_node appended = root.child("AppendedData");
@@ -60,7 +60,7 @@ class Parser {
   void encoding(const pugi::xml_node& root) {
     const std::string compressor = root.attribute("compressor").as_string();
     if (!compressor.empty() && compressor != "vtkZLibDataCompressor")
-      refuse(path_, fmt::format("is compressed by {}, barrio knows vtkZLibDataCompressor", compressor),
+      refuse(path_, fmt::format("is compressed by {}; barrio knows vtkZLibDataCompressor", compressor),
              "save it with zlib or without compression");
     index_.encoding = {.order = root.attribute("byte_order").as_string() == std::string("BigEndian")
                                     ? std::endian::big
@@ -98,7 +98,7 @@ class Parser {
     const pugi::xml_node node = parent.find_child_by_attribute("DataArray", "Name", name);
     if (!node) refuse(path_, fmt::format("has a piece without '{}' of its cells", name));
     VtuArray found = array(node);
-    if (!is_integer(found.number)) refuse(path_, fmt::format("has '{}' of cells that are no integers", name));
+    if (!is_integer(found.number)) refuse(path_, fmt::format("has '{}' of cells that are not integers", name));
     return found;
   }
 
@@ -130,7 +130,7 @@ class Parser {
       if (!points) refuse(path_, "has a piece without points");
       found.points = array(points);
       if (found.points.n_components != 3)
-        refuse(path_, fmt::format("has points of {} coordinates, 3 are needed", found.points.n_components));
+        refuse(path_, fmt::format("has points of {} coordinates, but must have 3", found.points.n_components));
     }
     if (found.n_cells > 0) {
       found.nodes = named(node.child("Cells"), "connectivity");
@@ -178,7 +178,7 @@ std::string read_vtu_markup(const std::string& path) {
     }
     markup += tag;
     if (tag.starts_with("<AppendedData")) {
-      while (c != EOF && c != '_') c = next();  // the values begin behind it
+      while (c != EOF && c != '_') c = next();  // the values follow it
       if (c == EOF) refuse(path, "ends before its appended data");
       return markup + fmt::format("{}</AppendedData></VTKFile>", at);
     }

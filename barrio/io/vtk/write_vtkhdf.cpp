@@ -14,12 +14,12 @@
 #include "barrio/mesh/topology.hpp"
 #include "barrio/mpi/collectives.hpp"
 
-// A mesh becomes the arrays of files::VtkhdfFile.
+// Converts a mesh to the arrays of files::VtkhdfFile.
 
 namespace barrio::io {
 namespace detail {
 
-/// Points and cells of this rank that stand together.
+/// Points and cells of this rank that form one piece.
 struct VtkhdfPiece {
   std::vector<LocalId> points;
   std::vector<LocalId> cells;
@@ -39,14 +39,14 @@ using mesh::Mesh;
 
 constexpr RegionName vtkhdf_region{"io.write"};
 
-/// What VTK has for a cell: its number, and how many of the nodes it takes.
+/// VTK's counterpart of a cell: its number, and how many of the nodes it takes.
 struct VtkCell {
   int number;
   std::size_t n_nodes;
 };
 
-/// A kind that VTK lacks, such as the pyramid of 14 nodes, is written as the largest kind of fewer nodes; a knife as a
-/// hex. VTK has all others with corners alone. @param n_nodes  of the cell
+/// Return VTK's cell for a type. A kind that VTK lacks, such as the pyramid of 14 nodes, is written as the largest kind
+/// with fewer nodes; a knife as a hex. VTK has all other types with corners alone. @param n_nodes  of the cell
 VtkCell vtk_cell(CellType type, std::size_t n_nodes) {
   switch (type) {
     case CellType::polygon: return {7, n_nodes};
@@ -59,7 +59,7 @@ VtkCell vtk_cell(CellType type, std::size_t n_nodes) {
   return {detail::vtk_number(type, n), static_cast<std::size_t>(n)};
 }
 
-/// Points of a cell as VTK has them: a knife is a hex of which two points are the same.
+/// Return the points of a cell in VTK's form: a knife is a hex of which two points are the same.
 std::span<const LocalId> vtk_points(CellType type, std::span<const LocalId> nodes, std::vector<LocalId>& room) {
   if (type == CellType::knife) {
     room.assign(nodes.begin(), nodes.begin() + 7);
@@ -75,7 +75,8 @@ std::span<const LocalId> vtk_points(CellType type, std::span<const LocalId> node
   return room;
 }
 
-/// Cells of one part, or of the rank with its ghosts, by global id; and the points they use, by global id.
+/// Make the pieces: cells of one part, or of the rank with its ghosts, by global id; and the points they use, by global
+/// id.
 std::vector<VtkhdfPiece> make_pieces(const Mesh& mesh, Pieces kind) {
   const EntityTable& cells = mesh.cells();
   std::vector<VtkhdfPiece> pieces;
@@ -92,7 +93,7 @@ std::vector<VtkhdfPiece> make_pieces(const Mesh& mesh, Pieces kind) {
     std::sort(piece.cells.begin(), piece.cells.end(),
               [&](LocalId a, LocalId b) { return cells.global_ids[index(a)] < cells.global_ids[index(b)]; });
     for (const LocalId c : piece.cells) {
-      // All nodes, also those that VTK's cell has no place for.
+      // All nodes, even those that VTK's cell does not take.
       const auto points = mesh::topology(cells.type(index(c))).n_corners > 0
                               ? cells.nodes_of(index(c))
                               : vtk_points(cells.type(index(c)), cells.nodes_of(index(c)), room);
@@ -116,8 +117,7 @@ class VtkhdfWriter::Core {
     tell_of_lost_nodes();
     if (!tags_.notice.empty()) context_.log().notice(fmt::format("{}: {}", path_, tags_.notice));
     // Estimate: points and cells once, vertex fields for some steps; more steps make the file grow.
-    const auto bytes = static_cast<std::uint64_t>(n_points_) * (24 + 8 * point_fields_.size()) +
-                       static_cast<std::uint64_t>(n_cells_) * 80 + 65536;
+    const std::uint64_t bytes = n_points_ * (24 + 8 * point_fields_.size()) + n_cells_ * 80 + 65536;
     file_ = std::make_unique<VtkhdfFile>(context_, path, bytes, options_.has_steps);
     write_mesh();
     if (!options_.has_steps) write_fields();
@@ -185,16 +185,16 @@ class VtkhdfWriter::Core {
     }
   }
 
-  /// Two arrays of one name would spoil the file. @throws AgreedError{usage}
+  /// Refuse two arrays of one name, which would corrupt the file. @throws AgreedError{usage}
   static void check_names(const std::vector<const FieldData*>& fields) {
     std::vector<std::string> names;
     for (const FieldData* field : fields) {
       if (std::ranges::find(names, array_name(field->name)) != names.end())
         throw AgreedError(ErrorCode::usage, {.subject = fmt::format("field '{}'", field->name),
-                                             .cause = fmt::format("is written as '{}', and so is another one or the "
-                                                                  "same once more",
+                                             .cause = fmt::format("is written as '{}', and so is another field or the "
+                                                                  "same field again",
                                                                   array_name(field->name)),
-                                             .remedy = "give each field once, and a name of its own"});
+                                             .remedy = "give each field once, under a name of its own"});
       names.push_back(array_name(field->name));
     }
   }
@@ -206,7 +206,7 @@ class VtkhdfWriter::Core {
     tags_ = detail::choose_tags(*mesh_, fields);
   }
 
-  /// Say which cells are written with fewer nodes than they have.
+  /// Report the cells that are written with fewer nodes than they have.
   void tell_of_lost_nodes() {
     const EntityTable& cells = mesh_->cells();
     std::array<std::int64_t, mesh::n_cell_types> n{};
@@ -217,10 +217,10 @@ class VtkhdfWriter::Core {
     mpi::all_reduce(context_, std::span<std::int64_t>(n), MPI_SUM);
     for (std::size_t type = 0; type < n.size(); ++type)
       if (n[type] > 0 && context_.is_root())
-        context_.log().warning(
-            fmt::format("{}: VTK has no cell for the nodes of {} {}: they are drawn with fewer; the others are points "
-                        "of the file with their values",
-                        path_, n[type], mesh::topology(static_cast<CellType>(type)).plural));
+        context_.log().warning(fmt::format(
+            "{}: VTK has no cell type for the nodes of {} {}: they are drawn with fewer; the others remain as "
+            "points with their values",
+            path_, n[type], mesh::topology(static_cast<CellType>(type)).plural));
   }
 
   void write_mesh() {
@@ -270,7 +270,7 @@ class VtkhdfWriter::Core {
     for (const detail::TagArray& tag : tags_.arrays) write(detail::values_of(*mesh_, tag));
   }
 
-  /// Faces of polyhedra, each with its cell: a face between two stands twice.
+  /// Faces of polyhedra, each with its cell: a face between two cells is listed twice.
   struct Polyhedra {
     std::vector<std::int64_t> n_faces;
     std::vector<std::int64_t> n_nodes;
@@ -302,7 +302,7 @@ class VtkhdfWriter::Core {
     return out;
   }
 
-  /// Place of a vertex among the points of a piece, which has it.
+  /// Return the index of a vertex among the points of a piece. @pre the piece has it
   [[nodiscard]] std::int64_t place_in(const VtkhdfPiece& piece, LocalId node) const {
     const auto& ids = mesh_->vertices().global_ids;
     return std::ranges::lower_bound(piece.points, ids[index(node)], {}, [&](LocalId v) { return ids[index(v)]; }) -
@@ -362,7 +362,7 @@ class VtkhdfWriter::Core {
   mpi::Context& context_;
   std::string path_;
   VtkhdfOptions options_;
-  std::uint64_t revision_ = 0;  // of the mesh, when it was looked at
+  std::uint64_t revision_ = 0;  // of the mesh, at the last look at it
   std::vector<VtkhdfPiece> pieces_;
   std::vector<const FieldData*> point_fields_;
   std::vector<const FieldData*> cell_fields_;

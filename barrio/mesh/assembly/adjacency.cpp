@@ -7,12 +7,12 @@
 namespace barrio::mesh {
 namespace {
 
-/// How many of some cells have each side, up to 2.
+/// Count how many of some cells have each side, up to 2.
 std::vector<std::uint8_t> count_cells(const Sides& sides, const Range& cells) {
   std::vector<std::uint8_t> n(sides.table().size(), 0);
   for (const LocalId cell : cells)
     for (const LocalId side : sides.of_cell(index(cell)))
-      n[index(side)] = static_cast<std::uint8_t>(std::min(n[index(side)] + 1, 2));
+      if (n[index(side)] < 2) ++n[index(side)];
   return n;
 }
 

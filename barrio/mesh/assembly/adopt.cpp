@@ -6,6 +6,7 @@
 #include "barrio/base/memory.hpp"
 #include "barrio/mesh/assembly/adoption.hpp"
 #include "barrio/mesh/assembly/carry_tags.hpp"
+#include "barrio/mesh/assembly/offsets.hpp"
 #include "barrio/mesh/assembly/sides_along.hpp"
 #include "barrio/mesh/tables/append_each.hpp"
 #include "barrio/mesh/tables/drawn_owner.hpp"
@@ -19,10 +20,12 @@ namespace {
 
 constexpr RegionName adopt_region{"mesh.adopt"};
 
-/// By value where a value stands in an order. @param n  how many values there may be
+/// Invert an order: return the place of each value in it, -1 if the order lacks the value.
+/// @param n  number of possible values
 std::vector<std::int32_t> inverse(std::span<const std::int32_t> order, std::size_t n) {
   std::vector<std::int32_t> place(n, -1);
-  for (std::size_t i = 0; i < order.size(); ++i) place[order[i]] = static_cast<std::int32_t>(i);
+  std::int32_t n_placed = 0;
+  for (const std::int32_t at : order) place[at] = n_placed++;
   return place;
 }
 
@@ -83,7 +86,7 @@ void MeshAdoption::take_own() {
   users_ = from_.rank_sets;
   take_vertices();
   take_cells();
-  if (is_trusted_) {  // what is given need not stay whole
+  if (is_trusted_) {  // the given arrays are consumed: free each one once it is copied
     free_memory(from_.vertex_ids);
     free_memory(from_.coordinates);
     free_memory(from_.entities[index(out_.cell_dim)]);
@@ -194,7 +197,7 @@ void MeshAdoption::take_sides(Dim dim) {
 
 void MeshAdoption::leave_out_sides(Dim dim) {
   const auto d = index(dim);
-  // A side with a vertex that no cell uses is no side of a cell.
+  // A side with a vertex that no cell uses is not a side of any cell.
   std::erase_if(order_[d], [&](std::int32_t at) {
     return leave_out(dim, at,
                      std::ranges::none_of(given(dim).nodes_of(at), [&](LocalId v) { return place_[0][index(v)] < 0; }));
@@ -221,8 +224,7 @@ void MeshAdoption::add_given(Dim dim, std::span<const std::int32_t> order, Entit
   if (!to.has_one_type)
     for (const std::int32_t at : order) to.types.push_back(all.type(at));
   if (to.nodes_per_entity > 0) return;
-  for (const std::int32_t at : order)
-    to.offsets.push_back(to.offsets.back() + static_cast<std::int32_t>(all.nodes_of(at).size()));
+  for (const std::int32_t at : order) detail::append_row(to.offsets, all.nodes_of(at).size());
 }
 
 detail::HeldSides MeshAdoption::held_sides(Dim dim) {
@@ -246,16 +248,16 @@ void MeshAdoption::take_sets() {
     infos_.push_back(set.info);
     if (!set.entities[top].empty() && place_[top].empty()) place_[top] = inverse(order_[top], known_.n_own);
   }
-  for (std::size_t s = 0; s < from_.sets.size(); ++s) {
+  for (std::int32_t s = 0; s < std::ssize(from_.sets); ++s) {
     for (std::size_t d = 0; d < 4; ++d) {
       const Range& members = d == 0 ? from_.sets[s].vertices : from_.sets[s].entities[d];
       std::vector<detail::SetRun>& runs = d == 0 ? known_.vertex_sets : (d == top ? known_.cell_sets : set_runs_[d]);
       for (const LocalRange& run : members.runs()) {
         for (std::size_t at = index(run.first); at < index(run.last);) {
           const std::int32_t first = place_[d][at];
-          std::int32_t n = 0;  // members whose places follow each other
+          std::int32_t n = 0;  // members with consecutive places
           while (at < index(run.last) && place_[d][at] == (first < 0 ? -1 : first + n)) ++at, ++n;
-          if (first >= 0) runs.push_back({static_cast<std::int32_t>(s), first, n});
+          if (first >= 0) runs.push_back({s, first, n});
         }
       }
     }
@@ -271,7 +273,7 @@ std::vector<std::int32_t> MeshAdoption::origins_of(Dim dim) const {
     for (std::size_t place = 0; place < order_[d].size(); ++place) origins[index(at[place])] = order_[d][place];
     return origins;
   }
-  // Own sides ascend by global id here, and those of the mesh do so in few runs.
+  // Own sides ascend by global id here; those of the mesh ascend within a few runs.
   const std::vector<GlobalId>& own = sides_[d].global_ids;
   std::size_t place = 0;
   for (std::size_t i = 0; i < origins.size(); ++i) {

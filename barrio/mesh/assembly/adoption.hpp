@@ -11,23 +11,25 @@
 
 namespace barrio::mesh {
 
-/// Make a mesh of what its ranks own. Each step is collective.
+/// Makes a mesh from the shares of all ranks. Each step is collective.
 class MeshAdoption {
  public:
   /// @param from  not changed until `run`
   MeshAdoption(mpi::Context& context, LocalMesh& from, Mesh::Storage& out);
+  /// Check the shares of all ranks and take their contents.
   /// @throws AgreedError{usage}
   void check();
-  /// What is the same on all ranks of a mesh: types and number of nodes of entities, and how many there are.
+  /// Properties of a mesh that are the same on all ranks: types, numbers of nodes and counts of entities.
   struct Shape {
     std::array<EntityTable, 4> tables;  // without entities
     std::array<bool, 4> is_listed{};
     std::int64_t n_vertices = 0;
   };
   static Shape shape_of(const Mesh::Storage& mesh);
-  /// Instead of `check`, for a local mesh that barrio made and knows to be sound: nothing is compared. Local.
+  /// Replace `check` for a local mesh that barrio made and knows to be sound: nothing is compared. Local.
   void trust(Shape shape);
-  /// Takes what it needs of the local mesh. @pre `check` went well, or `trust` was called
+  /// Make the mesh, consuming the local mesh.
+  /// @pre `check` succeeded, or `trust` was called
   void run();
 
  private:
@@ -41,14 +43,13 @@ class MeshAdoption {
   void check_sharers(std::span<const std::int32_t> sharers, std::size_t n) const;
   void check_entities(Dim dim);
   void check_members() const;
-  /// Find the shapes of tables, the same on every rank, and what else ranks have to agree on. Collective.
+  /// Agree on the shapes of tables and on all else that must be the same on every rank. Collective.
   void agree_on_shapes();
-  // confer.cpp
-  /// Compare with the ranks that share something, and leave out those that use it no longer. Collective.
+  // Compare shared entities with their other sharers, and drop sharers that no longer use them. Collective.
   void confer();
-  /// What this rank says of an entity to those that share it.
+  /// Hash the properties of an entity on which its sharers must agree.
   [[nodiscard]] std::uint64_t hash_of(Dim dim, std::size_t at, std::span<const Rank> ranks) const;
-  /// Ranks that use an entity no longer, as they say.
+  /// A rank's report that it no longer uses an entity.
   struct Leaving {
     Dim dim;
     std::int32_t place;
@@ -57,31 +58,31 @@ class MeshAdoption {
   };
   /// @param leaving  in any order
   void drop_users(std::vector<Leaving> leaving);
-  /// Ranks that share something according to this one, ascending.
+  /// Return the ranks that share something with this one by its own data, ascending.
   [[nodiscard]] std::vector<Rank> ranks_named() const;
-  /// For each rank the own cells that it may have too: it shares all their vertices.
+  /// List, for each rank, the own cells that it may have too because it shares all their vertices.
   [[nodiscard]] std::vector<std::vector<GlobalId>> cells_between(std::span<const Rank> ranks) const;
 
-  // adopt.cpp
-  /// Bring what cells use into ascending order of global ids.
+  // Take the entities that cells use, by ascending global id.
   void take_own();
   void take_vertices();
   void take_cells();
-  /// Note what other ranks take for shared and no own cell uses. @return !is_used
+  /// Record an entity that other ranks take for shared but no own cell uses.
+  /// @return !is_used
   bool leave_out(Dim dim, std::int32_t at, bool is_used);
   /// Draw owners.
   void take_sharers();
   void take_sides(Dim dim);
-  /// Those that no own cell has.
+  /// Leave out the sides that no own cell has.
   void leave_out_sides(Dim dim);
   /// Append entities, given by their places, with their vertices by place in `order_`.
   void add_given(Dim dim, std::span<const std::int32_t> order, EntityTable& to);
   [[nodiscard]] detail::HeldSides held_sides(Dim dim);
   void take_sets();
-  /// Give back what has been copied: from now on the mesh is made.
+  /// Free the given arrays that have been copied.
   void free_given();
   void take_values(detail::Ghosts& ghosts);
-  /// Place in the local mesh of each entity of the new mesh; -1: it came from another rank.
+  /// Return the place in the local mesh of each entity of the new mesh; -1: it came from another rank.
   [[nodiscard]] std::vector<std::int32_t> origins_of(Dim dim) const;
   void count();
 
@@ -102,7 +103,7 @@ class MeshAdoption {
   std::array<EntityTable, 4> shapes_;                 // of tables of listed sides, without entities
   std::array<EntityTable, 4> sides_;                  // by place; nodes are places
   std::array<std::vector<std::int32_t>, 4> sharers_;  // of sides, by place: number in `users_`; for vertices in known_
-  std::array<std::vector<std::int32_t>, 4> unused_;   // by dimension: given places of what has sharers, but no own cell
+  std::array<std::vector<std::int32_t>, 4> unused_;   // by dimension: given places of shared entities without own cells
   RankSets users_;                                    // the given sets first
 };
 

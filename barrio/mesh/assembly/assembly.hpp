@@ -14,20 +14,24 @@
 
 namespace barrio::mesh {
 
-/// The ways between a Mesh and its parts. The way to a mesh is a chain of values: KnownCells, to which ghosts are
-/// added, Numbered, PlacedSides, Mesh. MeshBuilder begins it with tables, MeshAdoption with a LocalMesh.
+/// Conversions between a Mesh and its components. A mesh is built through a chain of values: KnownCells, to which
+/// ghosts are added, Numbered, PlacedSides, Mesh. MeshBuilder starts the chain from tables, MeshAdoption from a
+/// LocalMesh.
 class MeshAssembly {
  public:
   static Mesh adopted(mpi::Context& context, LocalMesh&& local);
-  /// The same mesh with its cells elsewhere. @param old  consumed; see MeshMigration
+  /// Make the same mesh with its cells on other ranks; see MeshMigration.
+  /// @param old  consumed
   static Mesh moved(Mesh::Storage& old, std::span<const Rank> to, exchange::Termination termination);
-  /// Take a mesh apart, with its ghosts and without sharers. Local; arrays are moved. @param old  consumed
+  /// Take a mesh apart, with its ghosts and without sharers. Local; arrays are moved.
+  /// @param old  consumed
   static LocalMesh taken_apart(Mesh::Storage& old);
   /// Drop the entities of one dimension that are not chosen; arrays are compacted in place. Local.
   /// @param place_of_vertex  new place of each vertex that kept entities have; empty: as before
   static void keep(LocalMesh& mesh, Dim dim, const detail::Selection& kept,
                    std::span<const std::int32_t> place_of_vertex);
-  /// Put tables, sets and plans into a mesh. Local. @param[in,out] numbered  keeps what is by place
+  /// Put tables, sets and plans into a mesh. Local.
+  /// @param[in,out] numbered  keeps its data by place
   static void put_together(Mesh::Storage& out, detail::Numbered& numbered, std::array<detail::PlacedSides, 4>& sides,
                            std::span<const SetInfo> infos);
 };

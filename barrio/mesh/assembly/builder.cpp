@@ -46,8 +46,7 @@ void MeshBuilder::build() {
   out_.n_parts = tables_.n_parts;
   out_.part_sets = tables_.part_sets;
   const Slabs slices{tables_.n_parts, context_.size()};
-  out_.parts = {LocalId{static_cast<std::int32_t>(slices.first(context_.rank()))},
-                LocalId{static_cast<std::int32_t>(slices.first(context_.rank() + 1))}};
+  out_.parts = {local_id(slices.first(context_.rank())), local_id(slices.first(context_.rank() + 1))};
   {
     const Region region(context_.trace(), set_region);
     home_runs_ = detail::set_runs_at_home(context_, tables_);
@@ -73,9 +72,10 @@ void MeshBuilder::build() {
 }
 
 void MeshBuilder::count_left_out() {
-  const auto dim_below = index(out_.cell_dim);
-  std::array<std::int64_t, 4> n{static_cast<std::int64_t>(out_.vertices.n_owned)};
-  for (std::size_t d = 1; d < dim_below; ++d) n[d] = out_.entities[d].n_owned;
+  const int dim_below = value(out_.cell_dim);
+  std::array<std::int64_t, 4> n{};
+  n[0] = out_.vertices.n_owned;
+  for (int d = 1; d < dim_below; ++d) n[d] = out_.entities[d].n_owned;
   mpi::all_reduce(context_, std::span<std::int64_t>(n).first(dim_below), MPI_SUM);
   out_.vertices.n_global = n[0];
   out_.entities[dim_below].n_global = tables_.n_global(out_.cell_dim);
@@ -83,12 +83,13 @@ void MeshBuilder::count_left_out() {
     context_.log().notice(fmt::format("{} vertices belong to no {} and are left out", tables_.vertices.n_rows - n[0],
                                       out_.cell_dim == Dim::volume ? "volume" : "cell"));
   }
-  for (std::size_t d = 1; d < dim_below; ++d) {
+  for (int d = 1; d < dim_below; ++d) {
     out_.entities[d].n_global = n[d];
-    const std::int64_t n_listed = tables_.n_global(Dim{static_cast<int>(d)});
+    const std::int64_t n_listed = tables_.n_global(Dim{d});
     if (n[d] == n_listed) continue;
-    context_.log().notice(fmt::format("{} of {} listed entities of dimension {} are no side of a cell and are left out",
-                                      n_listed - n[d], n_listed, d));
+    context_.log().notice(
+        fmt::format("{} of {} listed entities of dimension {} are not sides of a cell and are left out",
+                    n_listed - n[d], n_listed, d));
   }
 }
 

@@ -12,8 +12,9 @@
 
 namespace barrio::mesh::detail {
 
-/// Give the entities of a dimension their values of all tags: owned ones those they have, copies those of their owners.
-/// Collective; one round. @param n_owned  of that dimension
+/// Set the values of all tags on the entities of a dimension: on owned entities those they have, on copies those of
+/// their owners. Collective; one round.
+/// @param n_owned  of that dimension
 /// @param with_value  `with_value(tag number, local id, visit)` calls `visit(bytes)` with the value of an owned entity
 /// and returns true, or returns false if it has none
 template <class WithValue>
@@ -32,7 +33,7 @@ void carry_tags(exchange::Neighborhood& hood, const exchange::HaloPlan& plan, Di
     std::ranges::copy(message.bytes(), round.allocate(plan.readers[r], message.bytes().size()).begin());
   }
   round.close();
-  std::vector<std::vector<std::byte>> heard;  // by ascending owner, as copies stand
+  std::vector<std::vector<std::byte>> heard;  // by ascending owner, in the order of copies
   for (const auto& [from, bytes] : round.received()) heard.emplace_back(bytes.begin(), bytes.end());
   std::vector<MessageReader> readers(heard.begin(), heard.end());
 
@@ -47,8 +48,9 @@ void carry_tags(exchange::Neighborhood& hood, const exchange::HaloPlan& plan, Di
       with_value(t, local_id(i), [&](std::span<const std::byte> bytes) { add(local_id(i), bytes); });
     for (std::size_t in = 0; in < plan.incoming.size(); ++in) {
       const ByteValuesView carried(readers[in]);
+      const std::size_t first = index(plan.incoming[in].first);
       for (std::size_t i = 0; i < carried.size(); ++i)
-        if (carried.has(i)) add(plan.incoming[in].first + static_cast<std::int32_t>(i), carried[i]);
+        if (carried.has(i)) add(local_id(first + i), carried[i]);
     }
     values.items.bytes.shrink_to_fit();
   }

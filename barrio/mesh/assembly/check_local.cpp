@@ -15,7 +15,7 @@
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
 
-// What a user's program hands over is looked at before anything is taken from it.
+// Data from a user's program is checked in full before any of it is taken.
 
 namespace barrio::mesh {
 namespace {
@@ -26,12 +26,13 @@ std::string name_of(Dim dim, Dim cell_dim) {
   return dim == Dim::edge ? "edge" : "face";
 }
 
-/// Order by global id. @throws Error{usage} for an id that is none, or given twice
+/// Order entities by global id.
+/// @throws Error{usage} for a negative id, or one given twice
 std::vector<std::int32_t> order_of(std::span<const GlobalId> ids, const std::string& name) {
   std::vector<std::int32_t> order = detail::order_of_runs(ids);
   if (order.empty()) return order;
   if (const std::int64_t lowest = barrio::value(ids[order.front()]); lowest < 0)
-    refuse(ErrorCode::usage, fmt::format("{} {}", name, lowest), "is no global id", "number entities from 0 on");
+    refuse(ErrorCode::usage, fmt::format("{} {}", name, lowest), "is not a global id", "number entities from 0");
   const auto twice = std::ranges::adjacent_find(order, {}, [&](std::int32_t at) { return ids[at]; });
   if (twice != order.end())
     refuse(ErrorCode::usage, fmt::format("{} {}", name, barrio::value(ids[*twice])), "is given twice on this rank");
@@ -39,17 +40,17 @@ std::vector<std::int32_t> order_of(std::span<const GlobalId> ids, const std::str
 }
 
 void check_size(const std::string& what, std::size_t n, std::size_t wanted) {
-  if (n != wanted) refuse(ErrorCode::usage, what, fmt::format("are {}, not {}", n, wanted));
+  if (n != wanted) refuse(ErrorCode::usage, what, fmt::format("must have {} entries, but have {}", wanted, n));
 }
 
 void check_range(const std::string& what, const Range& members, std::size_t n) {
   const auto runs = members.runs();
   if (runs.empty() || (barrio::value(runs.front().first) >= 0 && index(runs.back().last) <= n)) return;
   refuse(ErrorCode::usage, what,
-         fmt::format("names place {}, but there are {}", barrio::value(runs.back().last) - 1, n));
+         fmt::format("refers to place {}, but there are {}", barrio::value(runs.back().last) - 1, n));
 }
 
-/// The first number that is not finite, or the end. Fast where there is none.
+/// Find the first number that is not finite, or return the end. Fast if all are finite.
 std::vector<double>::const_iterator first_not_finite(const std::vector<double>& numbers) {
   std::int64_t n = 0;
   for (const double x : numbers) n += std::abs(x) <= std::numeric_limits<double>::max() ? 0 : 1;
@@ -57,10 +58,13 @@ std::vector<double>::const_iterator first_not_finite(const std::vector<double>& 
   return std::ranges::find_if(numbers, [](double x) { return !std::isfinite(x); });
 }
 
-/// Whether all are places of a list of n. Fast where they are.
+/// Tell whether all nodes are places in a list of n. Fast if they are.
 bool are_places(std::span<const LocalId> nodes, std::size_t n) {
-  std::uint32_t highest = 0;  // a negative one becomes a high one
-  for (const LocalId v : nodes) highest = std::max(highest, static_cast<std::uint32_t>(barrio::value(v)));
+  std::uint32_t highest = 0;  // a negative one wraps to a high one
+  for (const LocalId v : nodes) {
+    const std::uint32_t place = barrio::value(v);
+    highest = std::max(highest, place);
+  }
   return nodes.empty() || highest < n;
 }
 
@@ -72,7 +76,8 @@ std::size_t n_values(const FieldData& field) {
 
 void MeshAdoption::check_arrays() {
   const int top = value(from_.cell_dim);
-  if (top < 1 || top > 3) refuse(ErrorCode::usage, fmt::format("cells of dimension {}", top), "cannot be");
+  if (top < 1 || top > 3)
+    refuse(ErrorCode::usage, fmt::format("cells of dimension {}", top), "must be of dimension 1, 2 or 3");
   if (from_.n_vertices() > std::size_t{std::numeric_limits<std::int32_t>::max()})
     refuse(ErrorCode::usage, fmt::format("{} vertices", from_.n_vertices()), "are more than one rank can hold",
            "use more ranks");
@@ -82,16 +87,15 @@ void MeshAdoption::check_arrays() {
   if (wrong != from_.coordinates.end())
     refuse(ErrorCode::usage,
            fmt::format("coordinates of vertex {}", value(from_.vertex_ids[(wrong - from_.coordinates.begin()) / 3])),
-           "are not finite numbers");
+           "must be finite numbers");
   for (std::size_t s = 0; s < from_.rank_sets.size(); ++s) {
-    const std::span<const Rank> ranks = from_.rank_sets[static_cast<std::int32_t>(s)];
+    const std::span<const Rank> ranks = from_.rank_sets[s];
     const bool is_sound = ranks.size() > 1 && ranks.front() >= 0 && ranks.back() < context_.size() &&
                           std::ranges::binary_search(ranks, context_.rank()) &&
                           std::ranges::adjacent_find(ranks, std::ranges::greater_equal()) == ranks.end();
     if (!is_sound)
-      refuse(
-          ErrorCode::usage, fmt::format("set of ranks {}: {}", s, fmt::join(ranks, ", ")),
-          fmt::format("does not hold rank {} and others of the {} ranks, ascending", context_.rank(), context_.size()));
+      refuse(ErrorCode::usage, fmt::format("set of ranks {}: {}", s, fmt::join(ranks, ", ")),
+             fmt::format("must hold rank {} and others of the {} ranks, ascending", context_.rank(), context_.size()));
   }
   check_sharers(from_.vertex_sharers, from_.n_vertices());
   for (int d = 1; d < 4; ++d) {
@@ -99,7 +103,7 @@ void MeshAdoption::check_arrays() {
       check_entities(Dim{d});
     } else if (from_.size(Dim{d}) > 0) {
       refuse(ErrorCode::usage, fmt::format("entities of dimension {}", d),
-             fmt::format("cannot be beside cells of dimension {}", top));
+             fmt::format("must not exceed the dimension of the cells, {}", top));
     }
   }
   if (!from_.cell_parts.empty()) {
@@ -109,7 +113,7 @@ void MeshAdoption::check_arrays() {
     const std::int64_t end = slices.first(context_.rank() + 1);
     for (const std::int32_t part : from_.cell_parts)
       if (part < first || part >= end)
-        refuse(ErrorCode::usage, fmt::format("part {}", part), "is not in this rank's slice of the parts");
+        refuse(ErrorCode::usage, fmt::format("part {}", part), "must be in this rank's slice of the parts");
   }
   check_members();
 }
@@ -118,9 +122,9 @@ void MeshAdoption::check_sharers(std::span<const std::int32_t> sharers, std::siz
   if (sharers.empty()) return;
   check_size("numbers of sharers", sharers.size(), n);
   for (const std::int32_t set : sharers)
-    if (set < -1 || set >= static_cast<std::int64_t>(from_.rank_sets.size()))
+    if (set < -1 || set >= std::ssize(from_.rank_sets))
       refuse(ErrorCode::usage, fmt::format("set of ranks {}", set),
-             fmt::format("is none of the {}", from_.rank_sets.size()));
+             fmt::format("must be -1 or one of the {} in rank_sets", from_.rank_sets.size()));
 }
 
 void MeshAdoption::check_entities(Dim dim) {
@@ -133,18 +137,17 @@ void MeshAdoption::check_entities(Dim dim) {
   for (const CellType type : all.types)
     if (static_cast<int>(type) >= n_cell_types || topology(type).dim != dim)
       refuse(ErrorCode::usage, fmt::format("{} type {}", name, static_cast<int>(type)),
-             fmt::format("is no type of dimension {}", value(dim)));
+             fmt::format("is not a type of dimension {}", value(dim)));
   if (dim == from_.cell_dim && std::ranges::any_of(all.sharers, [](std::int32_t set) { return set >= 0; }))
-    refuse(ErrorCode::usage, "cells with sharers", "cannot be: a cell is on one rank");
+    refuse(ErrorCode::usage, "cells with sharers", "are not allowed: a cell is on one rank only");
   check_sharers(all.sharers, n);
   if (all.offsets.empty()) {
-    check_size(fmt::format("nodes of {}s", name), all.nodes.size(), n * static_cast<std::size_t>(all.nodes_per_entity));
+    check_size(fmt::format("nodes of {}s", name), all.nodes.size(), n * all.nodes_per_entity);
   } else {
     check_size(fmt::format("offsets of {}s", name), all.offsets.size(), n + 1);
-    if (all.offsets.front() != 0 || !std::ranges::is_sorted(all.offsets) ||
-        all.offsets.back() != static_cast<std::int64_t>(all.nodes.size()))
+    if (all.offsets.front() != 0 || !std::ranges::is_sorted(all.offsets) || all.offsets.back() != std::ssize(all.nodes))
       refuse(ErrorCode::usage, fmt::format("offsets of {}s", name),
-             fmt::format("do not ascend from 0 to the {} nodes", all.nodes.size()));
+             fmt::format("must ascend from 0 to the number of nodes, {}", all.nodes.size()));
   }
   const auto min_nodes = [](CellType type) {
     return std::max(topology(type).n_corners, type == CellType::edge ? 2 : 3);
@@ -156,13 +159,13 @@ void MeshAdoption::check_entities(Dim dim) {
     const auto nodes = all.nodes_of(i);
     const CellType type = all.type(i);
     const int least = min_nodes(type);
-    if (nodes.size() < static_cast<std::size_t>(least))
+    if (std::ssize(nodes) < least)
       refuse(ErrorCode::usage, fmt::format("{} {}", name, barrio::value(all.ids[i])),
              fmt::format("has {} nodes, too few for a {}", nodes.size(), topology(type).name));
     for (const LocalId v : nodes)
       if (barrio::value(v) < 0 || index(v) >= from_.n_vertices())
         refuse(ErrorCode::usage, fmt::format("{} {}", name, barrio::value(all.ids[i])),
-               fmt::format("names vertex place {}, but there are {}", barrio::value(v), from_.n_vertices()));
+               fmt::format("refers to vertex place {}, but there are {}", barrio::value(v), from_.n_vertices()));
   }
 }
 
@@ -192,15 +195,15 @@ void MeshAdoption::check_members() const {
   for (const FieldData& field : from_.fields) {
     if (field.dim > from_.cell_dim || field.n_components < 1)
       refuse(ErrorCode::usage, fmt::format("field '{}'", field.name),
-             "is on no dimension of the mesh, or has no components");
+             "must be on a dimension of the mesh and have at least 1 component");
     check_size(fmt::format("values of field '{}'", field.name), n_values(field),
-               from_.size(field.dim) * static_cast<std::size_t>(field.n_components));
+               from_.size(field.dim) * field.n_components);
   }
 }
 
 void MeshAdoption::agree_on_shapes() {
   constexpr std::int64_t nothing = std::numeric_limits<std::int64_t>::min();
-  // The highest and, with a minus, the lowest of each figure; ranks that have none have no say.
+  // The maximum and the negated minimum of each number; ranks without entities do not count.
   std::array<std::int64_t, 20> ends{};
   ends.fill(nothing);
   std::size_t next = 0;
@@ -220,7 +223,7 @@ void MeshAdoption::agree_on_shapes() {
   const bool has_cells = given(from_.cell_dim).size() > 0;
   const std::int64_t n_parts = from_.cell_parts.empty() ? 0 : from_.n_parts;
   say(has_cells, n_parts, n_parts);
-  Hash64 lists(static_cast<std::uint64_t>(value(from_.cell_dim)));
+  Hash64 lists(index(from_.cell_dim));
   for (const MeshSet& set : from_.sets)
     lists.add_text(set.info.name).add(static_cast<std::uint64_t>(set.info.kind)).add(std::int64_t{set.info.id});
   for (const MeshTag& tag : from_.tags)
@@ -229,10 +232,10 @@ void MeshAdoption::agree_on_shapes() {
         .add(std::int64_t{tag.info.n_components});
   for (const FieldData& field : from_.fields)
     lists.add_text(field.name)
-        .add(static_cast<std::uint64_t>(value(field.dim)))
+        .add(std::uint64_t{index(field.dim)})
         .add(std::int64_t{field.n_components})
         .add(std::uint64_t{field.values.index()});
-  const auto hash = static_cast<std::int64_t>(lists.value() >> 1U);
+  const std::int64_t hash = lists.value() >> 1U;
   say(true, hash, hash);
   say(true, from_.revision, from_.revision);
   mpi::all_reduce(context_, std::span<std::int64_t>(ends).first(next), MPI_MAX);
@@ -240,9 +243,9 @@ void MeshAdoption::agree_on_shapes() {
   const auto is_one = [&](std::size_t i) { return ends[2 * i] == -ends[2 * i + 1]; };
   if (!is_one(7))
     throw AgreedError(ErrorCode::usage, {.subject = "local mesh",
-                                         .cause = "has other sets, tags, fields or cells of another dimension than on "
-                                                  "another rank",
-                                         .remedy = "give all ranks the same lists; ranks without cells too"});
+                                         .cause = "must have the same sets, tags, fields and cell dimension on every "
+                                                  "rank",
+                                         .remedy = "give all ranks the same lists, also ranks without cells"});
   for (std::size_t d = 1; d < 4; ++d) {
     EntityTable& to = d == index(from_.cell_dim) ? known_.cells : shapes_[d];
     const std::size_t type = 2 * (d - 1);
@@ -256,12 +259,12 @@ void MeshAdoption::agree_on_shapes() {
   if (!is_listed_[index(from_.cell_dim)]) refuse_together(ErrorCode::usage, "local mesh", "has no cells on any rank");
   const std::int64_t parts_of_all = ends[12] == nothing ? 0 : ends[12];
   if (!is_one(6) && parts_of_all != 0)
-    throw AgreedError(ErrorCode::usage, {.subject = "parts of cells", .cause = "are not of one number on all ranks"});
-  out_.revision = static_cast<std::uint64_t>(ends[16]) + 1;
+    throw AgreedError(ErrorCode::usage,
+                      {.subject = "parts of cells", .cause = "must have the same n_parts on every rank"});
+  out_.revision = ends[16] + std::uint64_t{1};
   out_.n_parts = parts_of_all > 0 ? static_cast<int>(parts_of_all) : context_.size();
   const Slabs slices{out_.n_parts, context_.size()};
-  out_.parts = {LocalId{static_cast<std::int32_t>(slices.first(context_.rank()))},
-                LocalId{static_cast<std::int32_t>(slices.first(context_.rank() + 1))}};
+  out_.parts = {local_id(slices.first(context_.rank())), local_id(slices.first(context_.rank() + 1))};
 }
 
 }  // namespace barrio::mesh

@@ -11,7 +11,8 @@
 namespace barrio::mesh::detail {
 namespace {
 
-/// Collective. @throws AgreedError{usage} if they are not the same on every rank
+/// Check that options are the same on every rank. Collective.
+/// @throws AgreedError{usage}
 void agree_on_options(mpi::Context& context, const BuildOptions& options) {
   Hash64 hash;
   hash.add(std::int64_t{options.ghost_layers}).add(std::int64_t{value(options.bridge)});
@@ -23,16 +24,18 @@ void agree_on_options(mpi::Context& context, const BuildOptions& options) {
   std::array<std::int64_t, 2> ends{mine, -mine};
   mpi::all_reduce(context, std::span<std::int64_t>(ends), MPI_MAX);
   if (ends[0] == -ends[1]) return;
-  refuse_together(ErrorCode::usage, "options of ghosts", "are not the same on every rank",
-                  "ask for the same layers, bridge, sets and ranks everywhere");
+  refuse_together(ErrorCode::usage, "options of ghosts", "must be the same on every rank",
+                  "give the same layers, bridge, sides, sets and ranks everywhere");
 }
 
-/// @throws AgreedError{usage} if ranks do not exist
+/// Check that ranks exist.
+/// @throws AgreedError{usage}
 void check_ghost_ranks(const mpi::Context& context, std::span<const Rank> ranks) {
   for (const Rank rank : ranks) {
     if (rank >= 0 && rank < context.size()) continue;
     refuse_together(ErrorCode::usage, fmt::format("ghosts of rank {}", rank),
-                    fmt::format("cannot be: there are {} ranks", context.size()), "name ranks from 0 on");
+                    fmt::format("are not possible: there are {} ranks", context.size()),
+                    fmt::format("give ranks from 0 to {}", context.size() - 1));
   }
 }
 
@@ -41,12 +44,11 @@ void check_ghost_ranks(const mpi::Context& context, std::span<const Rank> ranks)
 void check_options(mpi::Context& context, const BuildOptions& options, Dim cell_dim) {
   agree_on_options(context, options);
   if (options.ghost_layers < 0)
-    refuse_together(ErrorCode::usage, fmt::format("{} ghost layers", options.ghost_layers), "is not a number of layers",
-                    "ask for 0 or more");
+    refuse_together(ErrorCode::usage, fmt::format("{} ghost layers", options.ghost_layers), "must be at least 0");
   if (options.bridge >= cell_dim && cell_dim > Dim::vertex)
     refuse_together(ErrorCode::usage, fmt::format("ghosts over a bridge of dimension {}", value(options.bridge)),
-                    fmt::format("cannot be found: the cells are of dimension {}", value(cell_dim)),
-                    "bridge by vertices, or by entities of a dimension below the cells'");
+                    fmt::format("are not possible: the cells are of dimension {}", value(cell_dim)),
+                    "choose a bridge of a lower dimension than the cells");
   check_ghost_ranks(context, options.ghost_ranks);
 }
 

@@ -13,8 +13,8 @@
 #include "barrio/mesh/tables/message.hpp"
 #include "barrio/mpi/agree.hpp"
 
-// Ranks that share something tell each other what: each vertex and side with a hash of all that has to be the same, and
-// the cells that the other one may have too.
+// Ranks that share something compare it: each sends its shared vertices and sides, with a hash of all that must be the
+// same on both, and the cells that the other rank may have too.
 
 namespace barrio::mesh {
 namespace {
@@ -22,10 +22,10 @@ namespace {
 using detail::MessageReader;
 using detail::MessageWriter;
 
-/// An entity that two ranks share, and what both have to know alike of it.
+/// A shared entity, with a hash of the properties on which both ranks must agree.
 struct SharedEntity {
   GlobalId id;
-  std::uint64_t hash;  // without the lowest bit: whether an own cell uses it
+  std::uint64_t hash;  // lowest bit: an own cell uses the entity; other bits: the hash
 
   [[nodiscard]] std::uint64_t content() const noexcept { return hash >> 1U; }
   [[nodiscard]] bool is_used() const noexcept { return (hash & 1U) != 0; }
@@ -37,18 +37,18 @@ Error contradiction(const char* name, GlobalId id, const std::string& cause) {
   return {ErrorCode::usage, {.subject = fmt::format("{} {}", name, value(id)), .cause = cause}};
 }
 
-/// The first contradiction between what this rank and another one say, if any. Both lists ascend.
+/// Find the first contradiction between the lists of this rank and another one, if any. Both lists ascend.
 std::optional<Error> difference(const char* name, std::span<const SharedEntity> mine,
                                 std::span<const SharedEntity> theirs, Rank me, Rank other) {
   std::size_t i = 0;
   for (; i < mine.size() && i < theirs.size() && mine[i].id == theirs[i].id; ++i) {
     if (mine[i].content() == theirs[i].content()) continue;
     return contradiction(name, mine[i].id,
-                         fmt::format("has other sharers, nodes or coordinates on rank {} than on rank {}", me, other));
+                         fmt::format("has different sharers, nodes or coordinates on ranks {} and {}", me, other));
   }
   const auto says = [&](GlobalId id, Rank one, Rank another) {
-    return contradiction(name, id,
-                         fmt::format("is shared with rank {1}, says rank {0}; rank {1} does not", one, another));
+    return contradiction(
+        name, id, fmt::format("is shared with rank {1} on rank {0}, but not with rank {0} on rank {1}", one, another));
   };
   const bool is_mine = i < mine.size() && (i == theirs.size() || mine[i].id < theirs[i].id);
   if (is_mine) return says(mine[i].id, me, other);
@@ -74,8 +74,8 @@ void MeshAdoption::confer() {
   const Rank me = context_.rank();
   const std::vector<Rank> mutual = exchange::mutual_neighbours(context_, ranks_named());
   std::array<std::vector<std::vector<SharedEntity>>, 3> told;  // by dimension and neighbour
-  for (std::size_t d = 0; d < index(out_.cell_dim); ++d) {
-    const Dim dim{static_cast<int>(d)};
+  for (int d = 0; d < value(out_.cell_dim); ++d) {
+    const Dim dim{d};
     told[d].resize(mutual.size());
     const auto& ids = d == 0 ? from_.vertex_ids : from_.entities[d].ids;
     const auto tell = [&](std::int32_t at, bool is_used) {
@@ -108,7 +108,7 @@ void MeshAdoption::confer() {
   std::size_t r = 0;
   for (const auto& [from, bytes] : round.received()) {
     MessageReader reader(bytes);
-    for (std::size_t d = 0; d < index(out_.cell_dim); ++d) {
+    for (int d = 0; d < value(out_.cell_dim); ++d) {
       const auto theirs = reader.get<SharedEntity>();
       if (!fault) fault = difference(names[d], told[d][r], theirs, me, from);
       for (const SharedEntity& entity : theirs) {
@@ -116,7 +116,7 @@ void MeshAdoption::confer() {
         const auto& ids = d == 0 ? known_.vertices.ids() : sides_[d].global_ids;
         const auto at = std::ranges::lower_bound(ids, entity.id);
         if (at != ids.end() && *at == entity.id)
-          leaving.push_back({Dim{static_cast<int>(d)}, static_cast<std::int32_t>(at - ids.begin()), from});
+          leaving.push_back({Dim{d}, static_cast<std::int32_t>(at - ids.begin()), from});
       }
     }
     for (const GlobalId cell : reader.get<GlobalId>())
@@ -153,7 +153,7 @@ std::vector<Rank> MeshAdoption::ranks_named() const {
   for (std::size_t d = 1; d < index(out_.cell_dim); ++d) name(from_.entities[d].sharers);
   RankSets named;
   for (std::size_t s = 0; s < is_named.size(); ++s)
-    if (is_named[s]) named.add(from_.rank_sets[static_cast<std::int32_t>(s)]);
+    if (is_named[s]) named.add(from_.rank_sets[s]);
   return named.all_but(context_.rank());
 }
 

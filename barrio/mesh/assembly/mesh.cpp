@@ -20,16 +20,16 @@
 namespace barrio::mesh {
 namespace {
 
-/// Hash of what payloads are of.
+/// Hash the dimensions of payloads.
 std::int64_t hash_of(std::span<const Payload> payloads) {
   Hash64 dims;
   for (const Payload& payload : payloads) dims.add(std::int64_t{mesh::value(payload.dim)});
-  return static_cast<std::int64_t>(dims.add(std::uint64_t{payloads.size()}).value() >> 1U);
+  return dims.add(std::uint64_t{payloads.size()}).value() >> 1U;
 }
 
 [[noreturn]] void refuse_unlike_payloads() {
-  refuse_together(ErrorCode::usage, "payloads", "are not on the same dimensions on every rank",
-                  "give all ranks the same list; ranks without cells too");
+  refuse_together(ErrorCode::usage, "payloads", "must be on the same dimensions on every rank",
+                  "give all ranks the same list, also ranks without cells");
 }
 
 }  // namespace
@@ -121,7 +121,7 @@ std::vector<Interface> Mesh::interfaces(Dim dim) const& {
     one.ranks = sharing.sharers_of(s);
     one.entities.insert(sharing.shared[s]);
   }
-  std::erase_if(all, [](const Interface& one) { return one.entities.empty(); });  // of ghosts' vertices
+  std::erase_if(all, [](const Interface& one) { return one.entities.empty(); });  // rank sets of ghost vertices only
   return all;
 }
 
@@ -191,7 +191,7 @@ Mesh::Distance Mesh::distance_to(std::span<const Rank> to) const {
     return std::ranges::binary_search(neighbours(), rank) ? Distance::near : Distance::far;
   };
   Distance highest = to.size() == n_owned(cell_dim()) ? Distance::none : Distance::wrong;
-  Rank last = here.rank();  // cells that stand together often go together
+  Rank last = here.rank();  // consecutive cells often go to the same rank
   for (const Rank rank : to) {
     if (rank == last) continue;
     highest = std::max(highest, distance(rank));
@@ -224,18 +224,19 @@ Mesh::Distance Mesh::agree_on_distance(std::span<const Rank> to, std::span<const
     const std::size_t n = n_owned(cell_dim());
     if (to.size() != n)
       refuse(ErrorCode::usage, fmt::format("{} destinations", to.size()),
-             fmt::format("are not one for each of the {} cells of this rank", n),
-             "name a rank for each owned cell, in local order");
+             fmt::format("must be one for each of the {} owned cells of this rank", n),
+             "give a rank for each owned cell, in local order");
     const auto wrong = std::ranges::find_if(to, [&](Rank rank) { return rank < 0 || rank >= here.size(); });
     refuse(ErrorCode::usage, fmt::format("destination {}", *wrong),
-           fmt::format("is not one of the {} ranks", here.size()), "name ranks from 0 to their number less one");
+           fmt::format("must be one of the {} ranks", here.size()),
+           fmt::format("give ranks from 0 to {}", here.size() - 1));
   });
   return highest;
 }
 
 Mesh Mesh::moved(Storage& storage, std::span<const Rank> to, Distance distance) {
-  // Rounds of the old neighbourhood suffice if all cells go to neighbours: a former owner of what a cell has is then at
-  // most two hops away.
+  // Rounds of the old neighbourhood suffice if all cells go to neighbours: a former owner of a cell's vertices or sides
+  // is then at most two hops away.
   const auto termination =
       distance == Distance::far ? exchange::Termination::consensus : exchange::Termination::introductions;
   return MeshAssembly::moved(storage, to, termination);
@@ -250,7 +251,7 @@ Mesh Mesh::moved(std::span<const Rank> to) {
 
 void Mesh::make_ranks_parts() {
   drop_part_sets(context(), storage_->part_sets);
-  if (n_parts() == context().size()) return;  // parts go to ranks in slices
+  if (n_parts() == context().size()) return;  // slices are contiguous: each rank already has one part
   storage_->n_parts = context().size();
   storage_->parts = {LocalId{context().rank()}, LocalId{context().rank() + 1}};
   storage_->cell_parts = cells().owners.to_vector();
@@ -278,7 +279,7 @@ FieldData& Mesh::new_field(const std::string& wanted, Dim dim, int n_components,
   for (const auto& field : storage_->fields) {
     if (field->name == wanted && field->dim == dim) {
       throw Error(ErrorCode::usage, {.subject = fmt::format("field '{}'", wanted),
-                                     .cause = "exists already on this dimension",
+                                     .cause = "already exists on this dimension",
                                      .remedy = "choose another name or use field()"});
     }
   }
@@ -298,6 +299,14 @@ FieldData& Mesh::find_field(std::string_view wanted, Dim dim) const {
                .cause = fmt::format("does not exist on dimension {}.{}", value(dim), did_you_mean(wanted, known))});
 }
 
+void Mesh::refuse_type(const FieldData& found, const FieldValues& wanted) {
+  constexpr std::array<const char*, std::variant_size_v<FieldValues>> names{"double", "float", "int32", "int64"};
+  throw Error(ErrorCode::usage, {.subject = fmt::format("field '{}'", found.name),
+                                 .cause = fmt::format("has values of type {}, and was asked for as {}",
+                                                      names[found.values.index()], names[wanted.index()]),
+                                 .remedy = fmt::format("ask for {}", names[found.values.index()])});
+}
+
 exchange::RepeatedExchangeOptions Mesh::with_message_class(exchange::RepeatedExchangeOptions how, Dim dim,
                                                            std::size_t n_bytes) {
   if (how.message_class.empty()) how.message_class = fmt::format("mesh, {} bytes on dimension {}", n_bytes, index(dim));
@@ -309,7 +318,7 @@ std::shared_ptr<const exchange::HaloPlan> Mesh::halo_plan(Dim dim) const {
   if (d < storage_->halos.size() && storage_->halos[d]) return storage_->halos[d];
   throw Error(ErrorCode::usage, {.subject = fmt::format("exchange on dimension {}", value(dim)),
                                  .cause = "is not possible: the mesh has no entities of that dimension",
-                                 .remedy = "mesh::Sides makes all faces or edges, with a plan of their own"});
+                                 .remedy = "make all faces or edges with mesh::Sides, and use its plan"});
 }
 
 std::uint64_t Mesh::checksum() const {

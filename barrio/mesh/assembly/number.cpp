@@ -1,8 +1,10 @@
 #include <algorithm>
+#include <numeric>
 #include <tuple>
 
 #include "barrio/base/memory.hpp"
 #include "barrio/mesh/assembly/numbered.hpp"
+#include "barrio/mesh/assembly/offsets.hpp"
 #include "barrio/mesh/assembly/plan_halo.hpp"
 #include "barrio/mesh/tables/append_each.hpp"
 
@@ -13,7 +15,7 @@ namespace {
 
 constexpr RegionName number_region{"mesh.number"};
 
-/// Copies by (owner, global id).
+/// Order copies by (owner, global id).
 std::vector<std::int32_t> order_of_copies(std::vector<std::int32_t> places, std::span<const Rank> owners,
                                           std::size_t first_owner, std::span<const GlobalId> ids) {
   std::ranges::sort(places, {}, [&](std::int32_t place) {
@@ -23,6 +25,7 @@ std::vector<std::int32_t> order_of_copies(std::vector<std::int32_t> places, std:
   return places;
 }
 
+/// Number the vertices.
 /// @return for each own cell whether it has a vertex that another rank owns
 std::vector<bool> number_vertices(Rank me, KnownCells& known, Ghosts& ghosts, Numbered& out) {
   const EntityTable& of_cells = known.cells;
@@ -39,7 +42,7 @@ std::vector<bool> number_vertices(Rank me, KnownCells& known, Ghosts& ghosts, Nu
     return true;
   };
   std::vector<bool> touches_copy(known.n_own, false);
-  for (const std::int32_t c : ghosts.interface_cells)  // others have no copies
+  for (const std::int32_t c : ghosts.interface_cells)  // other own cells have no copies
     touches_copy[c] = reach_fringe(c);
   for (std::size_t c = known.n_own; c < of_cells.size(); ++c) reach_fringe(c);
 
@@ -47,15 +50,15 @@ std::vector<bool> number_vertices(Rank me, KnownCells& known, Ghosts& ghosts, Nu
   table.rank_sets = std::move(known.rank_sets);
   std::vector<std::int32_t> copies;
   out.vertex_at.resize(group.size());
-  for (std::size_t v = 0; v < group.size(); ++v) {
-    if (group[v] == copy) copies.push_back(static_cast<std::int32_t>(v));
+  for (std::int32_t v = 0; v < std::ssize(group); ++v) {
+    if (group[v] == copy) copies.push_back(v);
     if (group[v] == interior) table.n_interior += 1;
   }
   table.n_owned = group.size() - copies.size();
   table.owners = Owners(me, table.n_owned);
   table.coordinates.reserve(known.coordinates.size());
   table.global_ids.reserve(group.size());
-  const auto take = [&](std::size_t first, std::size_t end) {  // these places next
+  const auto take = [&](std::size_t first, std::size_t end) {  // append these places
     for (std::size_t v = first; v < end; ++v) out.vertex_at[v] = local_id(table.size() + v - first);
     const auto at = [](auto& items, std::size_t i) { return items.begin() + i; };
     table.global_ids.insert(table.global_ids.end(), at(known.vertices.ids(), first), at(known.vertices.ids(), end));
@@ -70,7 +73,7 @@ std::vector<bool> number_vertices(Rank me, KnownCells& known, Ghosts& ghosts, Nu
     }
   }
   for (const std::int32_t v : order_of_copies(std::move(copies), known.vertex_owners, 0, known.vertices.ids())) {
-    take(v, static_cast<std::size_t>(v) + 1);
+    take(v, v + 1);
     table.owners.add(known.vertex_owners[v], 1);
   }
   free_memory(known.coordinates);
@@ -84,7 +87,7 @@ std::vector<bool> number_vertices(Rank me, KnownCells& known, Ghosts& ghosts, Nu
     table.shared.push_back(id);
     table.sharer_sets.push_back(set);
   }
-  // A copy that only ghosts use may belong to a rank that does not know of it: the reader tells the owner.
+  // The owner of a copy that only ghosts use may not know of it, so the reader tells the owner.
   out.index = std::move(known.vertices);
   out.vertex_halo =
       plan_halo_in(ghosts.hood, table.global_ids, table.owners, [&](GlobalId id) { return out.local_vertex(id); });
@@ -97,18 +100,19 @@ void number_cells(mpi::Context& context, KnownCells& known, const Ghosts& ghosts
   out.parts = std::move(known.parts);
   EntityTable& table = out.cells;
   const std::size_t n = table.size();
+  const auto n_own = static_cast<std::int32_t>(known.n_own);
   std::vector<std::int32_t> order;
   order.reserve(n);
   for (const bool wanted : {false, true}) {
-    for (std::size_t c = 0; c < known.n_own; ++c)
-      if (touches_copy[c] == wanted) order.push_back(static_cast<std::int32_t>(c));
+    for (std::int32_t c = 0; c < n_own; ++c)
+      if (touches_copy[c] == wanted) order.push_back(c);
     if (!wanted) table.n_interior = order.size();
   }
   std::vector<std::int32_t> copies(n - known.n_own);
-  for (std::size_t g = 0; g < copies.size(); ++g) copies[g] = static_cast<std::int32_t>(known.n_own + g);
+  std::iota(copies.begin(), copies.end(), n_own);
   copies = order_of_copies(std::move(copies), ghosts.owners, known.n_own, table.global_ids);
   table.owners = Owners(context.rank(), known.n_own);
-  for (const std::int32_t g : copies) table.owners.add(ghosts.owners[static_cast<std::size_t>(g) - known.n_own], 1);
+  for (const std::int32_t g : copies) table.owners.add(ghosts.owners[g - n_own], 1);
   order.insert(order.end(), copies.begin(), copies.end());
   table.n_owned = known.n_own;
 
@@ -130,11 +134,10 @@ void number_cells(mpi::Context& context, KnownCells& known, const Ghosts& ghosts
   if (table.nodes_per_entity == 0) {
     std::vector<std::int32_t> offsets{0};
     offsets.reserve(n + 1);
-    for (const std::int32_t c : order)
-      offsets.push_back(offsets.back() + static_cast<std::int32_t>(table.nodes_of(c).size()));
+    for (const std::int32_t c : order) append_row(offsets, table.nodes_of(c).size());
     for_each_run(order, [&](std::size_t first, std::size_t last) {
       const std::size_t low = table.offsets[first];
-      take(low, static_cast<std::size_t>(table.offsets[last + 1]) - low);
+      take(low, table.offsets[last + 1] - low);
     });
     table.offsets = std::move(offsets);
   } else {
@@ -146,11 +149,10 @@ void number_cells(mpi::Context& context, KnownCells& known, const Ghosts& ghosts
   permute(table.global_ids);
   permute(out.parts);
 
-  // The sender knows the reader's order: by ascending global id, as places do.
+  // The sender knows the reader's order: ascending global ids, as in its own places.
   auto plan = std::make_shared<exchange::HaloPlan>();
   plan->tags = context.take_tags(1);
-  for (const Owners::Run& run : table.owners.copies())
-    plan->incoming.push_back({run.owner, run.ids.first, static_cast<std::int32_t>(run.ids.size())});
+  plan->incoming = incoming_of(table.owners);
   for (std::size_t r = 0; r < ghosts.sent.ranks.size(); ++r) {
     if (ghosts.sent.places[r].empty()) continue;
     plan->readers.push_back(ghosts.sent.ranks[r]);

@@ -27,14 +27,15 @@ struct Numbered {
   std::vector<SetRun> vertex_sets;
   std::vector<SetRun> cell_sets;
 
-  /// Local id of a vertex that this rank knows, or no_local_id.
+  /// Return the local id of a vertex that this rank knows, or no_local_id.
   [[nodiscard]] LocalId local_vertex(GlobalId id) const {
     const std::int32_t place = index.find(id);
     return place < 0 ? no_local_id : vertex_at[place];
   }
 };
 
-/// Collective: one round tells owners which vertices are copied. @param known  consumed step by step
+/// Bring vertices and cells into the local order. Collective: one round tells owners which vertices are copied.
+/// @param known  consumed step by step
 Numbered number(mpi::Context& context, KnownCells known, Ghosts& ghosts);
 
 }  // namespace barrio::mesh::detail

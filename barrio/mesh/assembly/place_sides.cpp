@@ -4,6 +4,7 @@
 
 #include "barrio/mesh/assembly/ghosts/cells_around.hpp"
 #include "barrio/mesh/assembly/held_sides.hpp"
+#include "barrio/mesh/assembly/offsets.hpp"
 #include "barrio/mesh/assembly/plan_halo.hpp"
 #include "barrio/mesh/assembly/sets_of_places.hpp"
 #include "barrio/mesh/assembly/sides_along.hpp"
@@ -12,7 +13,7 @@
 #include "barrio/mesh/tables/local_order.hpp"
 #include "barrio/mesh/tables/order_of_runs.hpp"
 
-// Listed entities come into the local order as cells do, and sets get their members.
+// Bring listed entities into the local order, like cells, and give sets their members.
 
 namespace barrio::mesh::detail {
 namespace {
@@ -65,7 +66,7 @@ void add_ghost_sides(HeldSides& held, const Numbered& numbered, Ghosts& ghosts) 
   }
 }
 
-/// Give each set the members of those that it contains.
+/// Add to each set the members of the sets that it contains.
 void add_contained(std::span<const SetInfo> infos, std::vector<MeshSet>& sets) {
   const NestedSets nested(infos);
   const auto unite = [](MeshSet& set, const MeshSet& other) {
@@ -130,7 +131,7 @@ PlacedSides place_sides(mpi::Context& context, const BuildOptions& options, Held
     table.nodes.insert(table.nodes.end(), of_side.begin(), of_side.end());
     table.global_ids.push_back(side.id);
     if (!table.has_one_type) table.types.push_back(side.type);
-    if (table.nodes_per_entity == 0) table.offsets.push_back(static_cast<std::int32_t>(table.nodes.size()));
+    if (table.nodes_per_entity == 0) append_row(table.offsets, of_side.size());
     if (side.sharer_set < 0) continue;
     table.shared.push_back(local);
     table.sharer_sets.push_back(side.sharer_set);

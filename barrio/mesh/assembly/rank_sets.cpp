@@ -19,10 +19,10 @@ std::size_t hash_of(std::span<const Rank> ranks) {
 
 void RankSets::grow() {
   table_.assign(std::max<std::size_t>(16, 2 * table_.size()), -1);
-  for (std::size_t set = 0; set < size(); ++set) {
-    std::size_t slot = hash_of((*this)[static_cast<std::int32_t>(set)]) & (table_.size() - 1);
+  for (std::int32_t set = 0; set < std::ssize(ranks_); ++set) {
+    std::size_t slot = hash_of(ranks_[set]) & (table_.size() - 1);
     while (table_[slot] >= 0) slot = (slot + 1) & (table_.size() - 1);
-    table_[slot] = static_cast<std::int32_t>(set);
+    table_[slot] = set;
   }
 }
 

@@ -7,17 +7,18 @@
 
 #include "barrio/base/error.hpp"
 #include "barrio/mesh/assembly/assembly.hpp"
+#include "barrio/mesh/assembly/offsets.hpp"
 #include "barrio/mesh/assembly/selection.hpp"
 #include "barrio/mesh/local_mesh.hpp"
 
-// A mesh comes apart: what is owned stays, and so do the copies that own cells use; the rest came from other ranks.
+// Take a mesh apart: owned entities stay, and so do the copies that own cells use; the others came as ghosts.
 
 namespace barrio::mesh {
 namespace {
 
 using detail::Selection;
 
-/// Move the arrays of a table, with ghosts.
+/// Move the arrays of a table, ghosts included.
 LocalEntities moved_out(EntityTable& table) {
   LocalEntities out;
   out.nodes_per_entity = table.nodes_per_entity;
@@ -39,7 +40,7 @@ void keep_nodes(LocalEntities& all, const Selection& kept, std::span<const std::
       const auto nodes = all.nodes_of(id);
       std::ranges::copy(nodes, all.nodes.begin() + n);
       n += nodes.size();
-      offsets.push_back(static_cast<std::int32_t>(n));
+      detail::append_row(offsets, nodes.size());
     });
     all.nodes.resize(n);
     all.offsets = std::move(offsets);
@@ -48,7 +49,7 @@ void keep_nodes(LocalEntities& all, const Selection& kept, std::span<const std::
   for (LocalId& v : all.nodes) v = LocalId{place_of_vertex[index(v)]};
 }
 
-/// What is owned, and the copies that own cells use.
+/// Select the owned entities, and the copies that own cells use.
 Selection used_by_own_cells(const Sharing& sharing, std::size_t n_owned) {
   Selection kept;
   kept.add({LocalId{0}, local_id(n_owned)});
@@ -57,7 +58,8 @@ Selection used_by_own_cells(const Sharing& sharing, std::size_t n_owned) {
   return kept;
 }
 
-/// Who shares what stays, by place; its sets of ranks become known to `sets`. @param n  entities of the dimension
+/// Return the sharers of the kept entities, by place, as numbers in `sets`, to which their sets are added.
+/// @param n  entities of the dimension
 std::vector<std::int32_t> sharers_by_place(const Sharing& sharing, const Selection& kept, std::size_t n,
                                            RankSets& sets) {
   std::vector<std::int32_t> sharers;
@@ -153,7 +155,7 @@ void keep_cells(LocalMesh& local, const Range& kept) {
   const std::size_t n = local.size(local.cell_dim);
   if (!runs.empty() && (barrio::value(runs.front().first) < 0 || index(runs.back().last) > n))
     refuse(ErrorCode::usage, "cells to keep",
-           fmt::format("name place {}, but there are {}",
+           fmt::format("refer to place {}, but there are {}",
                        barrio::value(runs.front().first) < 0 ? barrio::value(runs.front().first)
                                                              : barrio::value(runs.back().last) - 1,
                        n));

@@ -19,7 +19,7 @@ struct Copy {
   LocalId theirs;
 };
 
-/// Owners and readers: mutual, since a rank that reads from another is among its readers.
+/// Return owners and readers. The relation is mutual: a rank that reads from another is among its readers.
 std::vector<Rank> peers_of(const HaloPlan& plan) {
   std::vector<Rank> owners;
   for (const HaloPlan::Incoming& one : plan.incoming) owners.push_back(one.owner);
@@ -28,8 +28,8 @@ std::vector<Rank> peers_of(const HaloPlan& plan) {
   return peers;
 }
 
-/// Copies of this rank's entities, by ascending entity and then rank. A reader's copies are contiguous in the order of
-/// the plan, so it sends one number.
+/// Find the copies of this rank's entities, by ascending entity and then rank. A reader's copies are contiguous in the
+/// order of the plan, so it sends one number.
 std::vector<Copy> find_copies(exchange::Neighborhood& hood, const HaloPlan& plan) {
   auto round = hood.begin_round<LocalId>();
   for (const HaloPlan::Incoming& one : plan.incoming) round.allocate(one.owner) = one.first;
@@ -57,12 +57,12 @@ RemoteIds::RemoteIds(mpi::Context& context, const HaloPlan& plan) {
   exchange::Neighborhood hood(context, peers_of(plan));
   const std::vector<Copy> copies = find_copies(hood, plan);
 
-  // Tell each reader of each of its copies: my id of it, the number of other readers, and rank and id of each.
+  // Tell each reader, for each of its copies: its id here, the number of other readers, and rank and id of each.
   auto round = hood.begin_round<std::int32_t>();
   for (std::size_t k = 0; k < plan.readers.size(); ++k) {
     const Rank reader = plan.readers[k];
     const auto peers = hood.neighbours();
-    auto channel = round.channel(static_cast<std::size_t>(std::ranges::lower_bound(peers, reader) - peers.begin()));
+    auto channel = round.channel(std::ranges::lower_bound(peers, reader) - peers.begin());
     for (const LocalId owned : plan.sent_to(k)) {
       const auto holders = std::ranges::equal_range(copies, owned, {}, &Copy::owned);
       std::int32_t* to = channel.allocate(2 * holders.size()).data();
@@ -114,8 +114,8 @@ RemoteIds::RemoteIds(mpi::Context& context, const HaloPlan& plan) {
 }
 
 std::size_t RemoteIds::find(LocalId id) const noexcept {
-  const auto at = std::ranges::lower_bound(entities_, id);
-  return at != entities_.end() && *at == id ? static_cast<std::size_t>(at - entities_.begin()) : entities_.size();
+  const std::size_t at = std::ranges::lower_bound(entities_, id) - entities_.begin();
+  return at < entities_.size() && entities_[at] == id ? at : entities_.size();
 }
 
 std::uint64_t RemoteIds::memory_bytes() const noexcept {

@@ -4,10 +4,11 @@
 #include "barrio/base/ragged.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/mesh/assembly/builder.hpp"
+#include "barrio/mesh/assembly/offsets.hpp"
 #include "barrio/mesh/tables/drawn_owner.hpp"
 #include "barrio/mesh/tables/message.hpp"
 
-// A rank asks the home of each vertex that its cells use for its coordinates. The ranks that ask for one vertex are its
+// A rank asks the homes of the vertices that its cells use for coordinates. The ranks that ask for one vertex are its
 // sharers, so the home answers with both; no skin of the local mesh is computed.
 
 namespace barrio::mesh {
@@ -19,7 +20,8 @@ using detail::SetRun;
 
 constexpr RegionName share_region{"mesh.share"};
 
-/// Ask the homes. These ascend with ids and places, so each request is a piece of the wanted list. Collective.
+/// Ask the homes. These ascend with ids and places, so each request is a contiguous piece of the wanted list.
+/// Collective.
 exchange::Parcels<std::int32_t> ask_homes(mpi::Context& context, const Slabs& slabs, std::span<const GlobalId> wanted) {
   exchange::Parcels<std::int32_t> requests;
   std::vector<std::int32_t> rows;
@@ -36,19 +38,20 @@ exchange::Parcels<std::int32_t> ask_homes(mpi::Context& context, const Slabs& sl
   return exchange::route(context, requests, exchange::Route::automatic);
 }
 
-/// Append the coordinates of some rows of this rank's slab: rows that follow each other at once.
+/// Append the coordinates of some rows of this rank's slab; consecutive rows are copied together.
 void append_coordinates(std::vector<double>& out, const MeshTables& tables, std::span<const std::int32_t> rows) {
   for (std::size_t i = 0; i < rows.size();) {
     const std::size_t first = i++;
     while (i < rows.size() && rows[i] == rows[i - 1] + 1) ++i;
     const auto of_first = tables.coordinates.begin() + 3 * std::ptrdiff_t{rows[first]};
-    out.insert(out.end(), of_first, of_first + 3 * static_cast<std::ptrdiff_t>(i - first));
+    out.insert(out.end(), of_first, of_first + 3 * (i - first));
   }
 }
 
 }  // namespace
 
-/// What a home says of the vertices that one rank asked for, beside their coordinates; places are those in the request.
+/// A home's answer about the vertices that one rank asked for, besides their coordinates; places are those in the
+/// request.
 struct MeshBuilder::VertexAnswer {
   std::vector<std::int32_t> shared;  // places of vertices with several users, ascending
   std::vector<std::int32_t> sets_of_shared;
@@ -65,7 +68,7 @@ struct MeshBuilder::VertexAnswer {
   }
 };
 
-/// A view of the same, of this rank or in a message.
+/// View of a VertexAnswer, of this rank or in a message.
 struct MeshBuilder::VertexAnswerView {
   std::span<const std::int32_t> shared;
   std::span<const std::int32_t> sets_of_shared;
@@ -101,7 +104,8 @@ void MeshBuilder::resolve_vertices() {
   answer_requests(asked);
 }
 
-/// A rank that asks for a vertex uses it. A vertex with several users gets a list of them, ascending as ranks come.
+/// Record the users of each vertex: the ranks that ask for it. A vertex with several users gets a list of them,
+/// ascending because requests come by ascending rank.
 void MeshBuilder::note_users(const exchange::Parcels<std::int32_t>& asked) {
   struct Use {
     std::int32_t list;
@@ -137,17 +141,18 @@ void MeshBuilder::note_users(const exchange::Parcels<std::int32_t>& asked) {
 MeshBuilder::VertexAnswer MeshBuilder::answer_to(std::span<const std::int32_t> request) const {
   VertexAnswer answer;
   std::vector<std::int32_t> numbers(user_sets_.size(), -1);  // of a set of ranks within the answer
-  for (std::size_t i = 0; i < request.size(); ++i) {
+  std::int32_t n_sets = 0;
+  for (std::int32_t i = 0; i < std::ssize(request); ++i) {
     const std::int32_t user = user_at_home_[request[i]];
     if (user >= 0) continue;
     const std::int32_t set = -2 - user;
     std::int32_t& number = numbers[set];
     if (number < 0) {
-      number = static_cast<std::int32_t>(answer.offsets.size() - 1);
+      number = n_sets++;
       answer.ranks.insert(answer.ranks.end(), user_sets_[set].begin(), user_sets_[set].end());
-      answer.offsets.push_back(static_cast<std::int32_t>(answer.ranks.size()));
+      detail::append_row(answer.offsets, user_sets_[set].size());
     }
-    answer.shared.push_back(static_cast<std::int32_t>(i));
+    answer.shared.push_back(i);
     answer.sets_of_shared.push_back(number);
   }
   for (const SetRun& run : home_runs_.of_vertices) {
@@ -158,8 +163,8 @@ MeshBuilder::VertexAnswer MeshBuilder::answer_to(std::span<const std::int32_t> r
   return answer;
 }
 
-/// Answer all ranks, and take what the homes of this rank's vertices answer. Homes ascend with ids, so the answers
-/// stand in the order of places. What this rank asked itself is not packed.
+/// Answer all ranks, and take the answers of the homes of this rank's vertices. Homes ascend with ids, so answers come
+/// in the order of places. This rank's own request is not packed.
 void MeshBuilder::answer_requests(const exchange::Parcels<std::int32_t>& asked) {
   const Rank me = context_.rank();
   exchange::Parcels<std::byte> answers;

@@ -13,12 +13,13 @@
 
 namespace barrio::mesh::detail {
 
-/// Some of the entities 0 .. n - 1, ascending, and the places that they have among the chosen ones. Held as runs, so
-/// that arrays are copied run by run. Everything is local.
+/// A choice among the entities 0 .. n - 1, ascending. The place of a chosen entity is its position among the chosen
+/// ones. Held as runs, so that arrays are copied run by run. All members are local.
 class Selection {
  public:
   Selection() = default;
-  /// @param has  says of each of 0 .. n - 1 whether it is chosen
+  /// Choose entities by a predicate.
+  /// @param has  tells for each of 0 .. n - 1 whether it is chosen
   template <class Has>
   static Selection where(std::size_t n, Has&& has) {
     Selection chosen;
@@ -32,7 +33,7 @@ class Selection {
   }
 
   void add(LocalId id) { add({id, id + 1}); }
-  /// @pre the run lies behind those that are there
+  /// @pre the run lies behind all earlier ones
   void add(LocalRange run) {
     if (run.empty()) return;
     if (!runs_.empty() && runs_.back().last == run.first) {
@@ -47,21 +48,22 @@ class Selection {
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
   [[nodiscard]] std::span<const LocalRange> runs() const& noexcept { return runs_; }
 
-  /// Call `visit(id, place)` for each.
+  /// Call `visit(id, place)` for each chosen entity.
   template <class Visit>
   void for_each(Visit&& visit) const {
-    for (std::size_t r = 0; r < runs_.size(); ++r)
-      for (std::size_t i = 0; i < runs_[r].size(); ++i)
-        visit(index(runs_[r].first) + i, static_cast<std::int32_t>(first_places_[r] + i));
+    std::int32_t place = 0;
+    for (const LocalRange& run : runs_)
+      for (std::size_t id = index(run.first); id < index(run.last); ++id) visit(id, place++);
   }
-  /// The place of each of n entities, -1 for what is not chosen.
+  /// Return the place of each of n entities, -1 if it is not chosen.
   [[nodiscard]] std::vector<std::int32_t> places(std::size_t n) const {
     std::vector<std::int32_t> place(n, -1);
     for_each([&](std::size_t id, std::int32_t at) { place[id] = at; });
     return place;
   }
 
-  /// Drop from an array what is not chosen; capacity stays. @param width  items for each entity
+  /// Drop the entries of an array whose entities are not chosen; capacity stays.
+  /// @param width  items for each entity
   template <class T>
   void keep(std::vector<T>& items, std::size_t width = 1) const {
     for (std::size_t r = 0; r < runs_.size(); ++r) {
@@ -85,13 +87,13 @@ class Selection {
       to.insert(to.end(), of_run.begin(), of_run.end());
     }
   }
-  /// Places of those members that are chosen.
+  /// Return the places of those members that are chosen.
   [[nodiscard]] Range keep(const Range& members) const {
     Range kept;
     for_each_common(members, [&](std::size_t /*item*/, LocalRange places) { kept.insert(places); });
     return kept;
   }
-  /// Their values.
+  /// Return the values of those entities that are chosen.
   [[nodiscard]] MeshTag::Values keep(const MeshTag::Values& values, const TagInfo& info) const {
     MeshTag::Values kept;
     const std::size_t width = info.value_bytes();
@@ -108,7 +110,7 @@ class Selection {
   }
 
  private:
-  /// Call `visit(number of the first one among the members, places)` for runs of members that are chosen. Cost: of a
+  /// Call `visit(number of the first one among the members, places)` for runs of members that are chosen. Cost: a
   /// search for each run of members, whatever the number of runs here
   template <class Visit>
   void for_each_common(const Range& members, Visit&& visit) const {
@@ -130,7 +132,7 @@ class Selection {
   std::size_t size_ = 0;
 };
 
-/// Entities of each dimension.
+/// Chosen entities of each dimension.
 using Selections = std::array<Selection, 4>;
 
 }  // namespace barrio::mesh::detail

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -11,29 +12,29 @@
 
 namespace barrio::mesh::detail {
 
-/// The sets that each of some places is in, from runs. Cost: O(runs log places), and a sort of the memberships.
+/// Sets that contain each of some places, from runs. Cost: O(runs log places), and a sort of the memberships.
 class SetsOfPlaces {
  public:
   SetsOfPlaces() = default;
-  /// @param places  ascending, different; borrowed
+  /// @param places  ascending, distinct; borrowed
   SetsOfPlaces(std::span<const SetRun> runs, std::span<const std::int32_t> places) : places_(places) {
     if (runs.empty()) return;
     struct Member {
-      std::size_t at;
+      std::ptrdiff_t at;
       std::int32_t set;
       auto operator<=>(const Member&) const = default;
     };
     std::vector<Member> members;
     for (const SetRun& run : runs) {
       auto at = std::ranges::lower_bound(places, run.first);
-      for (; at != places.end() && *at < run.first + run.count; ++at)
-        members.push_back({static_cast<std::size_t>(at - places.begin()), run.set});
+      for (; at != places.end() && *at < run.first + run.count; ++at) members.push_back({at - places.begin(), run.set});
     }
     std::ranges::sort(members);
     sets_ = Ragged<std::int32_t>::grouped(places.size(), [&](auto&& put) {
       for (const Member& member : members) put(member.at, member.set);
     });
   }
+  /// Return the sets of a place.
   /// @pre the place is one of those given
   [[nodiscard]] std::span<const std::int32_t> of(std::int32_t place) const {
     if (sets_.items().empty()) return {};

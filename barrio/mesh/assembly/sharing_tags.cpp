@@ -11,7 +11,8 @@ void add(MeshTag::Values& values, std::span<const std::int32_t> numbers, bool le
   values.items.add(std::as_bytes(numbers), length_varies);
 }
 
-/// Values on the entities of one dimension, which the mesh has.
+/// Add the values on the entities of one dimension.
+/// @pre the mesh has entities of this dimension
 void add_dimension(const Mesh& mesh, Dim dim, std::vector<MeshTag>& tags) {
   const auto d = index(dim);
   const std::size_t n = mesh.n_local(dim);
@@ -29,8 +30,8 @@ void add_dimension(const Mesh& mesh, Dim dim, std::vector<MeshTag>& tags) {
   }
   std::vector<std::int32_t> interface_of(n, -1);
   const std::vector<Interface> all_interfaces = mesh.interfaces(dim);
-  for (std::size_t i = 0; i < all_interfaces.size(); ++i)
-    for (const LocalId id : all_interfaces[i].entities) interface_of[index(id)] = static_cast<std::int32_t>(i);
+  for (std::int32_t i = 0; i < std::ssize(all_interfaces); ++i)
+    for (const LocalId id : all_interfaces[i].entities) interface_of[index(id)] = i;
   for (const LocalId id : mesh.sharing(dim).shared) {
     tags[interfaces].on[d].entities.insert(id);
     add(tags[interfaces].on[d], {&interface_of[index(id)], 1}, false);

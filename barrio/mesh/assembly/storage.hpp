@@ -8,7 +8,7 @@
 
 namespace barrio::mesh {
 
-/// What a Mesh holds, but for the values of its fields.
+/// Data of a Mesh, except for the values of its fields.
 struct Mesh::StorageBase {
   mpi::Context* context = nullptr;
   Dim cell_dim = Dim::volume;
@@ -23,7 +23,7 @@ struct Mesh::StorageBase {
   std::vector<MeshSet> sets;
   std::vector<MeshTag> tags;
   std::vector<Rank> neighbours;
-  std::array<std::shared_ptr<const exchange::HaloPlan>, 4> halos;  // by dimension; null where there is nothing
+  std::array<std::shared_ptr<const exchange::HaloPlan>, 4> halos;  // by dimension; null without entities
 
   [[nodiscard]] std::size_t n_local(Dim dim) const noexcept {
     return dim == Dim::vertex ? vertices.size() : entities[index(dim)].size();
@@ -43,7 +43,8 @@ struct Mesh::Storage : StorageBase {
   std::vector<std::unique_ptr<FieldData>> fields;
 
   [[nodiscard]] std::unique_ptr<Storage> copy() const {
-    auto all = std::make_unique<Storage>(static_cast<const StorageBase&>(*this));
+    const StorageBase& base = *this;
+    auto all = std::make_unique<Storage>(base);
     for (const std::unique_ptr<FieldData>& field : fields) all->fields.push_back(std::make_unique<FieldData>(*field));
     return all;
   }

@@ -35,39 +35,40 @@ Error refusal(const TagInfo& info, std::string cause, std::string remedy) {
 template <class T>
 void check_definition(const TagInfo& info, int n_components) {
   if (info.length_varies)
-    throw refusal(info, "has values of varying length", "take them entity by entity: MeshTag::value");
+    throw refusal(info, "has values of varying length", "read them one by one with MeshTag::value");
   if (info.type != TagType::int32 && info.type != TagType::float64)
-    throw refusal(info, fmt::format("holds values of the type {}, which are no numbers", name(info.type)),
-                  "take them entity by entity: MeshTag::value");
+    throw refusal(info, fmt::format("holds values of the type {}, which are not numbers", name(info.type)),
+                  "read them one by one with MeshTag::value");
   if (info.n_components != n_components)
     throw refusal(info,
                   fmt::format("has {} component(s) of {}, not {}", info.n_components, name(info.type), n_components),
                   fmt::format("ask for n_components = {}", info.n_components));
   if constexpr (std::is_same_v<T, std::int32_t>)
-    if (info.type == TagType::float64) throw refusal(info, "is of float64, not of int32", "ask for a field of double");
+    if (info.type == TagType::float64) throw refusal(info, "has type float64, not int32", "ask for a field of double");
 }
 
-/// Whether a T holds a number exactly.
+/// Tell whether a T holds a number exactly.
 template <class T>
 bool holds(double value) {
   if constexpr (std::is_same_v<T, double>) return true;
   if constexpr (std::is_same_v<T, float>)
-    return !std::isfinite(value) || (std::abs(value) <= double{std::numeric_limits<float>::max()} &&
-                                     static_cast<double>(static_cast<float>(value)) == value);
+    return !std::isfinite(value) ||
+           (std::abs(value) <= double{std::numeric_limits<float>::max()} && static_cast<float>(value) == value);
   constexpr bool is_short = std::is_same_v<T, std::int32_t>;
   constexpr double least = is_short ? -2147483648.0 : -9007199254740992.0;
   constexpr double most = is_short ? 2147483647.0 : 9007199254740992.0;
   return value >= least && value <= most && std::trunc(value) == value;
 }
 
-/// Values of a tag on all local entities. @param gap  the value of an entity that has none
+/// Write the values of a tag on all local entities.
+/// @param gap  value of an entity that has none
 template <class From, class T>
 void fill_in(const MeshTag& tag, const MeshTag::Values& on, std::span<const double> gap, std::span<T> out) {
   const std::size_t width = tag.info.n_components;
   const std::size_t n_bytes = tag.info.value_bytes();
   const auto take = [&](double value) {
     if (holds<T>(value)) return static_cast<T>(value);
-    throw refusal(tag.info, fmt::format("has the value {}, which {} does not hold", value, type_name<T>()),
+    throw refusal(tag.info, fmt::format("has the value {}, which {} cannot hold exactly", value, type_name<T>()),
                   "ask for a field of double");
   };
   const Range all({LocalRange{LocalId{0}, local_id(out.size() / width)}});
@@ -82,7 +83,7 @@ void fill_in(const MeshTag& tag, const MeshTag::Values& on, std::span<const doub
   }
 }
 
-/// The value of entities that have none of their own.
+/// Return the value of entities that have none of their own.
 std::vector<double> gap_of(const TagInfo& info, const TagFieldOptions& options) {
   const std::size_t width = info.n_components;
   std::vector<double> gap(width, options.fill.value_or(0.0));
@@ -97,11 +98,11 @@ std::vector<double> gap_of(const TagInfo& info, const TagFieldOptions& options) 
   return gap;
 }
 
-/// Collective.
+/// Check that all entities have a value, or that there is a default or a fill. Collective.
 void check_values(const Mesh& mesh, const MeshTag& tag, Dim dim, const TagFieldOptions& options) {
   std::array<std::int64_t, 4> n{};
-  for (std::size_t d = 0; d < n.size(); ++d) {
-    const LocalRange owned{LocalId{0}, local_id(mesh.n_owned(Dim{static_cast<int>(d)}))};
+  for (int d = 0; d < 4; ++d) {
+    const LocalRange owned{LocalId{0}, local_id(mesh.n_owned(Dim{d}))};
     n[d] = tag.on[d].entities.intersected(owned).size();
   }
   mpi::all_reduce(mesh.context(), std::span<std::int64_t>(n), MPI_SUM);
@@ -117,7 +118,7 @@ void check_values(const Mesh& mesh, const MeshTag& tag, Dim dim, const TagFieldO
   if (n[d] < mesh.n_global(dim) && tag.info.default_value.empty() && !options.fill)
     throw AgreedError(refusal(
         tag.info, fmt::format("has values on {} of {} {} and no default", n[d], mesh.n_global(dim), dim_words[d]),
-        "give a number for the others: fill"));
+        "give a value for the others with fill"));
 }
 
 }  // namespace
@@ -126,12 +127,13 @@ template <class T>
 Field<T> tag_as_field(Mesh& mesh, const std::string& name, Dim dim, const TagFieldOptions& options) {
   agree_after(mesh.context(), [&] {
     if (value(dim) < value(Dim::vertex) || value(dim) > value(Dim::volume))
-      throw Error(ErrorCode::usage, {.subject = fmt::format("dimension {}", value(dim)), .cause = "is not in 0 .. 3"});
+      throw Error(ErrorCode::usage,
+                  {.subject = fmt::format("dimension {}", value(dim)), .cause = "must be from 0 to 3"});
     check_definition<T>(mesh.tag(name).info, options.n_components);
   });
   const MeshTag& tag = mesh.tag(name);
   check_values(mesh, tag, dim, options);
-  std::vector<T> values(mesh.n_local(dim) * static_cast<std::size_t>(tag.info.n_components));
+  std::vector<T> values(mesh.n_local(dim) * tag.info.n_components);
   std::optional<Field<T>> field;
   agree_after(mesh.context(), [&] {
     const MeshTag::Values& on = tag.on[index(dim)];

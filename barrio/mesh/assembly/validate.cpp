@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "barrio/base/error.hpp"
 #include "barrio/base/hash.hpp"
@@ -20,11 +21,11 @@ namespace {
               {.subject = "mesh", .cause = std::move(what), .remedy = "this is a bug in barrio, please report it"});
 }
 
-/// Interior, fringe, copies by owner; ascending ids within each.
+/// Check the local order: interior, fringe, copies by owner; ascending ids within each.
 void check_order(std::span<const GlobalId> ids, const Owners& owners, std::size_t n_interior, std::size_t n_owned,
                  Rank me, const char* what) {
   for (std::size_t i = 0; i < ids.size(); ++i) {
-    if ((owners[i] == me) != (i < n_owned)) broken(fmt::format("{} {} stands among the wrong ones", what, i));
+    if ((owners[i] == me) != (i < n_owned)) broken(fmt::format("{} {} is in the wrong group", what, i));
     if (i == 0 || i == n_interior || i == n_owned) continue;
     const bool is_copy = i > n_owned;
     const bool ascends =
@@ -42,7 +43,8 @@ void check_vertices(const Mesh& mesh) {
     bool has_copy = false;
     bool has_interior = false;
     for (const LocalId node : cells.nodes_of(c)) {
-      if (node == no_local_id || index(node) >= v.size()) broken(fmt::format("cell {} has no vertex", c));
+      if (node == no_local_id || index(node) >= v.size())
+        broken(fmt::format("cell {} refers to a vertex that does not exist", c));
       has_copy = has_copy || index(node) >= v.n_owned;
       has_interior = has_interior || index(node) < v.n_interior;
     }
@@ -53,18 +55,16 @@ void check_vertices(const Mesh& mesh) {
     const auto sharers = v.sharers_of(s);
     const auto i = index(v.shared[s]);
     if (!std::binary_search(sharers.begin(), sharers.end(), me) || sharers.size() < 2)
-      broken(fmt::format("shared vertex {} is not shared", barrio::value(v.global_ids[i])));
+      broken(fmt::format("shared vertex {} is not shared by this rank and others", barrio::value(v.global_ids[i])));
     const Rank owner = sharers[Hash64().add(barrio::value(v.global_ids[i])).value() % sharers.size()];
     if (owner != v.owners[i]) broken(fmt::format("vertex {} has the wrong owner", barrio::value(v.global_ids[i])));
   }
 }
 
-/// Each owned id goes to a rank drawn by its hash, where it must be unique.
+/// Check that each id has one owner: each owned id goes to a rank drawn by its hash, where it must be unique.
 void check_owned_once(mpi::Context& context, std::span<const GlobalId> owned, std::int64_t n_global, Dim dim) {
   std::vector<Rank> to;
-  for (const GlobalId id : owned)
-    to.push_back(static_cast<Rank>(mix64(static_cast<std::uint64_t>(barrio::value(id))) %
-                                   static_cast<std::uint64_t>(context.size())));
+  for (const GlobalId id : owned) to.push_back(static_cast<Rank>(mix64(index(id)) % context.size()));
   std::vector<GlobalId> met = exchange::route(context, exchange::pack_by_rank<GlobalId>(to, owned)).items;
   const auto n = mpi::sum(context, std::ssize(owned));
   agree_after(context, [&] {
@@ -76,7 +76,7 @@ void check_owned_once(mpi::Context& context, std::span<const GlobalId> owned, st
   });
 }
 
-/// Both ends of each pair of neighbours list the same shared entities with the same sharers.
+/// Check that both ranks of each pair of neighbours list the same shared entities with the same sharers.
 void check_sharers(const Mesh& mesh, Dim dim) {
   mpi::Context& context = mesh.context();
   const Sharing& sharing = mesh.sharing(dim);
@@ -99,7 +99,7 @@ void check_sharers(const Mesh& mesh, Dim dim) {
   }
   const auto heard = exchange::route(context, exchange::pack_by_rank<std::uint64_t>(mesh.neighbours(), digest));
   agree_after(context, [&] {
-    if (stranger >= 0) broken(fmt::format("rank {} shares an entity and is no neighbour", stranger));
+    if (stranger >= 0) broken(fmt::format("rank {} shares an entity but is not a neighbour", stranger));
     if (!std::equal(heard.peers.begin(), heard.peers.end(), mesh.neighbours().begin(), mesh.neighbours().end()))
       broken("neighbours are not mutual");
     for (std::size_t n = 0; n < digest.size(); ++n)
@@ -108,8 +108,8 @@ void check_sharers(const Mesh& mesh, Dim dim) {
   });
 }
 
-/// The remote id of the remote id is the entity itself, for ghosts too: each rank tells every other holder of an entity
-/// the local id that it has recorded for that holder.
+/// Check that the remote id of the remote id is the entity itself, for ghosts too: each rank tells every other holder
+/// of an entity the local id that it has recorded for that holder.
 void check_remote_ids(const Mesh& mesh, Dim dim) {
   struct Claim {
     LocalId yours;
@@ -137,14 +137,14 @@ void check_remote_ids(const Mesh& mesh, Dim dim) {
       const std::size_t i = remote.find(claim.yours);
       const auto here = barrio::value(claim.yours);
       if (i == remote.entities().size())
-        broken(fmt::format("rank {} holds entity {}, of which no other rank is known here", from, here));
+        broken(fmt::format("rank {} holds entity {}, for which this rank knows no other holder", from, here));
       const auto at = std::ranges::lower_bound(remote.ranks_of(i), from);
       if (at == remote.ranks_of(i).end() || *at != from)
-        broken(fmt::format("rank {} holds entity {}, and is not known to", from, here));
+        broken(fmt::format("rank {} holds entity {}, but this rank does not know it", from, here));
       if (remote.ids_of(i)[at - remote.ranks_of(i).begin()] != claim.mine)
         broken(fmt::format("the remote id of entity {} on rank {} is not its own", here, from));
       if (ids[index(claim.yours)] != claim.global_id)
-        broken(fmt::format("entity {} is another one on rank {}", here, from));
+        broken(fmt::format("entity {} is a different entity on rank {}", here, from));
     }
     const Sharing& sharing = mesh.sharing(dim);
     for (std::size_t s = 0; s < sharing.shared.size(); ++s) {
@@ -155,7 +155,7 @@ void check_remote_ids(const Mesh& mesh, Dim dim) {
   });
 }
 
-/// A 1 from every sharer must sum up to their number.
+/// Check that a 1 from every sharer sums up to the number of sharers.
 void check_sum_of_sharers(const Mesh& mesh, Dim dim) {
   const Sharing& sharing = mesh.sharing(dim);
   std::vector<std::int32_t> ones(mesh.n_local(dim), 0);
@@ -166,14 +166,14 @@ void check_sum_of_sharers(const Mesh& mesh, Dim dim) {
   agree_after(mesh.context(), [&] {
     for (std::size_t i = 0; i < mesh.n_owned(dim); ++i) {
       const auto n_sharers = std::max<std::size_t>(mesh.status(dim, local_id(i)).sharers.size(), 1);
-      if (ones[i] != static_cast<std::int32_t>(n_sharers))
+      if (std::cmp_not_equal(ones[i], n_sharers))
         broken(fmt::format("{} ranks use entity {} of dimension {}, which has {} sharers", ones[i], i, value(dim),
                            n_sharers));
     }
   });
 }
 
-/// Send hashes of the owned entities over the plan: each copy must get its own hash.
+/// Check that each copy equals its owner's entity: it must get its own hash when owners send theirs over the plan.
 template <class HashOf>
 void check_copies(const Mesh& mesh, Dim dim, HashOf&& hash_of) {
   std::vector<std::uint64_t> values(mesh.n_local(dim), 0);
@@ -197,7 +197,7 @@ void Mesh::validate() const {
     check_vertices(*this);
     check_order(c.global_ids, c.owners, c.n_interior, c.n_owned, here.rank(), "cell");
     for (const GlobalId id : c.global_ids)
-      if (barrio::value(id) < 0) broken(fmt::format("a cell has the id {}", barrio::value(id)));
+      if (barrio::value(id) < 0) broken(fmt::format("a cell has the negative id {}", barrio::value(id)));
   });
   for (int d = 0; d <= value(cell_dim()); ++d) {
     const Dim dim{d};
@@ -220,7 +220,7 @@ void Mesh::validate() const {
     check_copies(*this, Dim{d}, [&](std::size_t i) {
       Hash64 hash;
       hash.add(barrio::value(e.global_ids[i])).add(static_cast<std::int64_t>(e.type(i)));
-      if (Dim{d} == cell_dim()) hash.add(static_cast<std::int64_t>(cell_parts()[i]));
+      if (Dim{d} == cell_dim()) hash.add(std::int64_t{cell_parts()[i]});
       for (const LocalId node : e.nodes_of(i)) hash.add(barrio::value(v.global_ids[index(node)]));
       return hash.value();
     });

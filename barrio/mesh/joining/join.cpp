@@ -45,7 +45,7 @@ void move_vertices(mpi::Context& context, const std::vector<MeshTables>& pieces,
     std::span<const double> coordinates;
   };
   std::vector<Segment> segments;
-  std::vector<std::vector<double>> kept(pieces.size());  // of each piece: they follow each other
+  std::vector<std::vector<double>> kept(pieces.size());  // of each piece, contiguous
   SlabMail mail(context);
   for (std::size_t p = 0; p < pieces.size(); ++p) {
     std::int64_t first = -1;
@@ -80,14 +80,14 @@ void move_vertices(mpi::Context& context, const std::vector<MeshTables>& pieces,
   });
 }
 
-/// Number of distinct rows.
+/// Count distinct rows.
 std::size_t n_distinct(std::vector<std::int64_t>& rows) {
   sort_unique(rows);
   return rows.size();
 }
 
-/// Refuse a merge that makes vertices of one cell the same. Collective. Cost: one look-up of rows, only where vertices
-/// of one piece may have become one: where some have several partners or are chained, or a piece is joined with itself.
+/// Refuse a merge that makes vertices of one cell the same. Collective. Cost: one look-up of rows, only if vertices of
+/// one piece may have become one: if some have several partners or are chained, or a piece is joined with itself.
 void refuse_collapsed(mpi::Context& context, const std::vector<MeshTables>& pieces, const NewVertices& vertices,
                       const JoinReport& report) {
   const bool may_collapse = std::ranges::any_of(report.joints, [](const Joint& joint) {
@@ -99,10 +99,10 @@ void refuse_collapsed(mpi::Context& context, const std::vector<MeshTables>& piec
       for (const CellBlock& block : pieces[p].blocks) wanted.add(p, block.nodes);
   });
   std::int64_t n_collapsed = 0;
-  std::size_t first = pieces.size();
+  std::int64_t first = std::ssize(pieces);
   std::vector<std::int64_t> before;
   std::vector<std::int64_t> after;
-  for (std::size_t p = 0; p < pieces.size(); ++p) {
+  for (std::int64_t p = 0; p < std::ssize(pieces); ++p) {
     const auto new_row = new_rows.of(p);
     for (const CellBlock& block : pieces[p].blocks) {
       for (std::size_t i = 0; i < block.rows.size(context.rank()); ++i) {
@@ -119,7 +119,7 @@ void refuse_collapsed(mpi::Context& context, const std::vector<MeshTables>& piec
     }
   }
   n_collapsed = mpi::sum(context, n_collapsed);
-  first = mpi::min(context, static_cast<std::int64_t>(first));
+  first = mpi::min(context, first);
   if (n_collapsed == 0) return;
   double tolerance = 0.0;
   for (const Joint& joint : report.joints) tolerance = std::max(tolerance, joint.tolerance);
@@ -128,30 +128,33 @@ void refuse_collapsed(mpi::Context& context, const std::vector<MeshTables>& piec
       {.subject = fmt::format("tolerance {:g}", tolerance),
        .cause = fmt::format("is too wide: {} cells and listed sides would lose corners, the first in piece {}",
                             n_collapsed, first),
-       .remedy = "give one below the shortest edge of the cells where pieces meet"});
+       .remedy = "choose one below the shortest edge of the cells where pieces meet"});
 }
 
-/// A run of cells. Those of this rank have the vertex rows of their piece, those of others the new ones.
+/// A run of cells. Cells of this rank have the vertex rows of their piece, cells of others the new rows.
 struct CellSegment {
   std::size_t first = 0;  // place in the slab of its block
   std::size_t piece = 0;
   std::span<const GlobalId> old_nodes{};       // of this rank
-  std::span<const std::uint32_t> new_nodes{};  // of others, or those in 64 bits
-  std::span<const GlobalId> new_wide_nodes{};
-  std::span<const std::int64_t> sizes{};  // numbers of nodes, if these vary: of others
-  std::span<const std::int64_t> ends{};   // offsets, if these vary: of this rank
+  std::span<const std::uint32_t> new_nodes{};  // of others, in 32 bits
+  std::span<const GlobalId> new_wide_nodes{};  // of others, in 64 bits
+  std::span<const std::int64_t> sizes{};       // numbers of nodes, if these vary: of others
+  std::span<const std::int64_t> ends{};        // offsets, if these vary: of this rank
   std::span<const std::int32_t> parts{};
 };
 
-/// Cells of a block of this rank, with their parts if they have any.
+/// Return cells of a block of this rank, with their parts if they have any.
 CellSegment cells_here(std::size_t piece, const CellBlock& block, std::span<const std::int32_t> parts, std::size_t at,
                        std::size_t n, std::size_t to) {
   CellSegment here{.first = to, .piece = piece};
   const std::size_t width = block.nodes_per_cell;
-  const std::size_t first = width > 0 ? at * width : static_cast<std::size_t>(block.offsets[at]);
-  const std::size_t end = width > 0 ? first + n * width : static_cast<std::size_t>(block.offsets[at + n]);
-  here.old_nodes = std::span(block.nodes).subspan(first, end - first);
-  if (width == 0) here.ends = std::span(block.offsets).subspan(at, n + 1);
+  if (width > 0) {
+    here.old_nodes = std::span(block.nodes).subspan(at * width, n * width);
+  } else {
+    const std::size_t first = block.offsets[at];
+    here.old_nodes = std::span(block.nodes).subspan(first, block.offsets[at + n] - first);
+    here.ends = std::span(block.offsets).subspan(at, n + 1);
+  }
   if (!parts.empty()) here.parts = parts.subspan(at, n);
   return here;
 }
@@ -231,8 +234,7 @@ void move_cells(mpi::Context& context, const std::vector<MeshTables>& pieces, co
         at_top += n_here;
       }
       mail.send(
-          static_cast<std::int32_t>(place.block), out.blocks[place.block].rows, place.first + block.rows.first(me),
-          n_here,
+          place.block, out.blocks[place.block].rows, place.first + block.rows.first(me), n_here,
           [&](detail::MessageWriter& message, std::size_t at, std::size_t n) {
             put_cells(message, cells_here(p, block, parts, at, n, 0), is_narrow, new_row);
           },
@@ -254,7 +256,8 @@ void move_cells(mpi::Context& context, const std::vector<MeshTables>& pieces, co
   }
 }
 
-/// Make the sets of the whole. @return for each piece the places of its sets
+/// Make the sets of the joined mesh.
+/// @return for each piece the places of its sets
 std::vector<std::vector<std::int32_t>> join_sets(const std::vector<MeshTables>& pieces, MeshTables& out) {
   std::map<std::tuple<SetKind, std::int32_t, std::string>, std::int32_t> known;
   std::vector<std::vector<std::int32_t>> place_of;
@@ -296,7 +299,7 @@ void move_members(mpi::Context& context, const std::vector<MeshTables>& pieces, 
   for (std::size_t p = 0; p < pieces.size(); ++p) {
     const MeshTables& piece = pieces[p];
     const auto new_set = [&](std::int32_t set) { return place_of[p][set]; };
-    MeshTables of_vertices;  // the same sets, with vertices alone
+    MeshTables of_vertices;  // the same sets, with their vertices only
     of_vertices.vertices = piece.vertices;
     for (const SetRows& rows : piece.members) {
       if (rows.dim == Dim::vertex) {
@@ -310,9 +313,9 @@ void move_members(mpi::Context& context, const std::vector<MeshTables>& pieces, 
                        });
     }
     for (const detail::HomeRun& run : detail::set_runs_at_home(context, of_vertices).of_vertices) {
+      const std::size_t first = run.first;
       for (std::int32_t i = 0; i < run.count; ++i) {
-        const SetRows rows{new_set(run.set), Dim::vertex,
-                           vertices.row(p, static_cast<std::size_t>(run.first) + static_cast<std::size_t>(i)), 1,
+        const SetRows rows{new_set(run.set), Dim::vertex, vertices.row(p, first + i), 1,
                            run.position < 0 ? -1 : run.position + i};
         SetRows* last = out.members.empty() ? nullptr : &out.members.back();
         if (i > 0 && last != nullptr && last->first + last->count == rows.first &&
@@ -327,18 +330,18 @@ void move_members(mpi::Context& context, const std::vector<MeshTables>& pieces, 
 }
 
 void check(const std::vector<MeshTables>& pieces, const JoinOptions& options) {
-  const auto n = static_cast<int>(pieces.size());
+  const std::int64_t n = std::ssize(pieces);
   if (n == 0) refuse_together(ErrorCode::usage, "join", "needs pieces", "give at least one");
   if (!std::isfinite(options.tolerance))
-    refuse_together(ErrorCode::usage, fmt::format("tolerance {}", options.tolerance), "is not a finite number",
+    refuse_together(ErrorCode::usage, fmt::format("tolerance {}", options.tolerance), "must be a finite number",
                     "give a length in model units");
   for (const JointOptions& joint : options.joints) {
     if (joint.a < 0 || joint.a >= n || joint.b < 0 || joint.b >= n || joint.a == joint.b)
       refuse_together(ErrorCode::usage, fmt::format("joint of pieces {} and {}", joint.a, joint.b),
-                      fmt::format("does not exist among {} pieces", n), "pieces count from 0");
+                      fmt::format("does not exist among {} pieces", n), "count pieces from 0");
     if (!(std::isfinite(joint.tolerance) && joint.tolerance >= 0.0))
-      refuse_together(ErrorCode::usage, fmt::format("tolerance {}", joint.tolerance), "is not a finite number >= 0",
-                      "give a length in model units");
+      refuse_together(ErrorCode::usage, fmt::format("tolerance {}", joint.tolerance),
+                      "must be a finite number of at least 0", "give a length in model units");
   }
 }
 

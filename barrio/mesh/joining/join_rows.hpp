@@ -13,64 +13,63 @@
 #include "barrio/mesh/tables/message.hpp"
 #include "barrio/mpi/collectives.hpp"
 
-// What joining needs to bring rows of pieces into the tables of the whole.
+// Tools of join.cpp that bring rows of pieces into the tables of the joined mesh.
 
 namespace barrio::mesh::detail {
 
 /// New rows of the vertices of all pieces.
 class NewVertices {
  public:
-  /// Collective. Vertices that stay are counted piece after piece, row after row.
+  /// Number the vertices that stay, piece after piece, row after row. Collective.
   NewVertices(mpi::Context& context, const std::vector<MeshTables>& pieces, const Joints& joints)
       : context_(context), pieces_(pieces), ids_(pieces), row_of_(pieces.size()) {
     const auto& becomes = joints.becomes();
     const Rank me = context.rank();
     std::vector<std::int64_t> n_kept(pieces.size(), 0);
     for (std::size_t p = 0; p < pieces.size(); ++p) {
-      const std::int64_t first = ids_.first[p] + pieces[p].vertices.first(me);
-      for (std::size_t i = 0; i < becomes[p].size(); ++i)
-        n_kept[p] += becomes[p][i] == first + static_cast<std::int64_t>(i) ? 1 : 0;
+      std::int64_t id = ids_.first[p] + pieces[p].vertices.first(me);
+      for (const std::int64_t target : becomes[p]) n_kept[p] += target == id++ ? 1 : 0;
     }
     std::vector<std::int64_t> totals = n_kept;
     mpi::all_reduce(context, std::span<std::int64_t>(totals), MPI_SUM);
     mpi::exclusive_sum(context, std::span<std::int64_t>(n_kept));
     std::vector<std::int64_t> merged;
     for (std::size_t p = 0; p < pieces.size(); ++p) {
-      const std::int64_t first = ids_.first[p] + pieces[p].vertices.first(me);
+      std::int64_t id = ids_.first[p] + pieces[p].vertices.first(me);
       std::int64_t row = n_rows_ + n_kept[p];
-      for (std::size_t i = 0; i < becomes[p].size(); ++i) {
-        const bool stays = becomes[p][i] == first + static_cast<std::int64_t>(i);
-        row_of_[p].push_back(stays ? row++ : -1 - becomes[p][i]);
-        if (!stays) merged.push_back(becomes[p][i]);
+      for (const std::int64_t target : becomes[p]) {
+        const bool stays = target == id++;
+        row_of_[p].push_back(stays ? row++ : -1 - target);
+        if (!stays) merged.push_back(target);
       }
       n_rows_ += totals[p];
     }
     const Lookup found = look_up(merged);
     for (auto& rows : row_of_)
       for (std::int64_t& row : rows)
-        if (row < 0) row = -1 - (found.of(-1 - row) + 1);  // still negative: merged away, and into which row
+        if (row < 0) row = -1 - (found.of(-1 - row) + 1);  // still negative, since it is merged into that row
   }
 
   [[nodiscard]] std::int64_t n_rows() const noexcept { return n_rows_; }
-  /// New row of a row of this rank's slab.
+  /// Return the new row of a row of this rank's slab.
   [[nodiscard]] std::int64_t row(std::size_t piece, std::size_t i) const {
     const std::int64_t row = row_of_[piece][i];
     return row >= 0 ? row : -2 - row;
   }
-  /// Whether the vertex stays; false if it was merged into another.
+  /// Tell whether a vertex stays; false if it was merged into another.
   [[nodiscard]] bool stays(std::size_t piece, std::size_t i) const { return row_of_[piece][i] >= 0; }
 
-  /// Answers of other ranks.
+  /// New rows, as answered by other ranks.
   struct Lookup {
     IdIndex index;
     std::vector<std::int64_t> rows;
     [[nodiscard]] std::int64_t of(std::int64_t id) const { return rows[index.find(GlobalId{id})]; }
   };
 
-  /// New rows of some rows of the pieces. Borrows from the NewVertices; OfPiece from this.
+  /// New rows of some rows of the pieces. Borrows from the NewVertices; OfPiece borrows from this.
   class Translation {
    public:
-    /// Of one piece.
+    /// New rows of one piece.
     struct OfPiece {
       std::span<const std::int64_t> here;  ///< of this rank's slab, as `row_of_`
       std::int64_t first;                  ///< row of the slab
@@ -82,6 +81,7 @@ class NewVertices {
         return here[at] >= 0 ? here[at] : -2 - here[at];
       }
     };
+    /// Return the new rows of a piece.
     /// @pre the rows asked for are among the wanted ones
     OfPiece of(std::size_t piece) const&& = delete;
     [[nodiscard]] OfPiece of(std::size_t piece) const& {
@@ -111,8 +111,10 @@ class NewVertices {
       for (; !rows.empty(); rows = rows.subspan(std::min(n_together, rows.size()))) {
         const auto some = rows.first(std::min(n_together, rows.size()));
         bool is_all_here = true;
-        for (const GlobalId row : some)
-          is_all_here = is_all_here && static_cast<std::uint64_t>(barrio::value(row) - first) < n;
+        for (const GlobalId row : some) {
+          const std::uint64_t at = barrio::value(row) - first;  // a lower row wraps to a high one
+          is_all_here = is_all_here && at < n;
+        }
         if (is_all_here) continue;
         for (const GlobalId row : some) add(piece, barrio::value(row));
       }
@@ -125,7 +127,7 @@ class NewVertices {
     std::vector<std::int64_t> far_;
   };
   /// Get the new rows of any rows of pieces. Collective.
-  /// @param visit  called as visit(wanted), to add all that will be asked for
+  /// @param visit  called as visit(wanted), to add all rows that will be asked for
   template <class Visit>
   [[nodiscard]] Translation translation(Visit&& visit) const {
     Wanted wanted(*this);
@@ -174,10 +176,10 @@ class NewVertices {
   std::int64_t n_rows_ = 0;
 };
 
-/// Where the blocks of pieces go: to the block of the same kind, after the rows of the pieces before.
+/// Destinations of the blocks of pieces: the block of the same kind, after the rows of earlier pieces.
 struct NewBlocks {
   struct Place {
-    std::size_t block;
+    std::int32_t block;
     std::int64_t first;
   };
   std::vector<std::vector<Place>> of_piece;
@@ -193,14 +195,15 @@ struct NewBlocks {
           out.blocks.push_back({block.type, {0, n_ranks}, block.nodes_per_cell, {}, {}});
           at = std::prev(out.blocks.end());
         }
-        places.push_back({static_cast<std::size_t>(at - out.blocks.begin()), at->rows.n_rows});
+        places.push_back({static_cast<std::int32_t>(at - out.blocks.begin()), at->rows.n_rows});
         at->rows.n_rows += block.rows.n_rows;
       }
     }
   }
 };
 
-/// Turn a run of rows of a dimension of a piece into runs of rows of the whole: visit(row of the piece, run).
+/// Turn a run of rows of a dimension of a piece into runs of rows of the joined mesh: visit(row of the piece, first
+/// row, count).
 template <class Visit>
 void for_each_new_run(const MeshTables& piece, const std::vector<NewBlocks::Place>& places, const MeshTables& out,
                       Dim dim, std::int64_t first, std::int64_t count, Visit&& visit) {
@@ -213,13 +216,13 @@ void for_each_new_run(const MeshTables& piece, const std::vector<NewBlocks::Plac
   }
 }
 
-/// Rows on their way into the slabs of the whole, table by table.
+/// Rows on their way into the slabs of the joined mesh, table by table.
 class SlabMail {
  public:
   explicit SlabMail(mpi::Context& context) : context_(context) {}
 
-  /// Send rows first .. first + count of a table to their homes. @param pack  pack(message, first of these,
-  /// count)
+  /// Send rows first .. first + count of a table to their homes.
+  /// @param pack  pack(message, first of these, count)
   template <class Pack>
   void send(std::int32_t table, const Slabs& slabs, std::int64_t first, std::int64_t count, Pack&& pack) {
     send(table, slabs, first, count, pack, [&](std::size_t at, std::size_t n, std::size_t place) {
@@ -227,8 +230,8 @@ class SlabMail {
       pack(messages_[context_.rank()], at, n);
     });
   }
-  /// The same, but rows that stay on this rank are kept at once. @param keep  keep(first of these, count, place in the
-  /// slab)
+  /// Do the same, but keep rows that stay on this rank at once.
+  /// @param keep  keep(first of these, count, place in the slab)
   template <class Pack, class Keep>
   void send(std::int32_t table, const Slabs& slabs, std::int64_t first, std::int64_t count, Pack&& pack, Keep&& keep) {
     for (std::int64_t at = first; at < first + count;) {
@@ -238,18 +241,18 @@ class SlabMail {
       if (home == context_.rank()) {
         keep(at - first, n, place);
       } else {
-        put(home, table, place, static_cast<std::size_t>(n));
+        put(home, table, place, n);
         pack(messages_[home], at - first, n);
       }
       at += n;
     }
   }
-  /// Deliver. Collective. @param take  take(table, first place in the slab, count, message); messages live as long as
-  /// this object
+  /// Deliver the rows. Collective.
+  /// @param take  take(table, first place in the slab, count, message); messages live as long as this object
   template <class Take>
   void deliver(Take&& take) {
     exchange::Parcels<std::byte> parcels;
-    own_ = std::move(messages_[context_.rank()]);  // stays where it is
+    own_ = std::move(messages_[context_.rank()]);  // not sent
     messages_.erase(context_.rank());
     std::size_t n_bytes = 0;
     for (const auto& [rank, message] : messages_) n_bytes += message.bytes().size();
@@ -263,8 +266,7 @@ class SlabMail {
     const auto take_all = [&](std::span<const std::byte> message) {
       for (MessageReader in(message); !in.done();) {
         const auto head = in.get<std::int64_t>();
-        take(static_cast<std::int32_t>(head[0]), static_cast<std::size_t>(head[1]), static_cast<std::size_t>(head[2]),
-             in);
+        take(static_cast<std::int32_t>(head[0]), head[1], head[2], in);
       }
     };
     take_all(own_.bytes());
@@ -272,8 +274,8 @@ class SlabMail {
   }
 
  private:
-  void put(Rank home, std::int32_t table, std::size_t place, std::size_t n) {
-    const std::array<std::int64_t, 3> head{table, static_cast<std::int64_t>(place), static_cast<std::int64_t>(n)};
+  void put(Rank home, std::int32_t table, std::int64_t place, std::int64_t n) {
+    const std::array<std::int64_t, 3> head{table, place, n};
     messages_[home].put(std::span<const std::int64_t>(head));
   }
   mpi::Context& context_;
@@ -282,7 +284,8 @@ class SlabMail {
   exchange::Parcels<std::byte> received_;
 };
 
-/// Put the tags of pieces together. Collective. @param[in] place_of  for each piece the places of its sets in the whole
+/// Join the tags of pieces. Collective.
+/// @param[in] place_of  for each piece the places of its sets in the joined mesh
 /// @throws AgreedError{bad_input} if a tag is not of the same type in all pieces
 void join_tags(mpi::Context& context, std::vector<MeshTables>& pieces, const NewVertices& vertices,
                const NewBlocks& blocks, const std::vector<std::vector<std::int32_t>>& place_of, MeshTables& out);

@@ -14,7 +14,7 @@ namespace barrio::mesh::detail {
 void add_columns(mpi::Context& context, const std::vector<TagRow>& rows, TagTable& tag, const MeshTables& tables) {
   SlabMail mail(context);
   for (std::size_t begin = 0; begin < rows.size();) {
-    // A run of rows that follow each other is one message at most.
+    // Consecutive rows form at most one message per home.
     std::size_t end = begin + 1;
     while (end < rows.size() && rows[end].block == rows[begin].block && rows[end].row == rows[end - 1].row + 1) ++end;
     mail.send(rows[begin].block, tables.slabs_of(rows[begin].block), rows[begin].row, end - begin,
@@ -37,7 +37,7 @@ void add_columns(mpi::Context& context, const std::vector<TagRow>& rows, TagTabl
       items.push_back({block, static_cast<std::int32_t>(first + i), values[i]});
   });
   std::ranges::sort(items, {}, [](const Item& item) { return std::tuple(item.block, item.row); });
-  for (std::int32_t block = -1; block < static_cast<std::int32_t>(tables.blocks.size()); ++block) {
+  for (std::int32_t block = -1; block < std::ssize(tables.blocks); ++block) {
     const auto [first, end] = std::ranges::equal_range(items, block, {}, &Item::block);
     const auto n = mpi::sum(context, end - first);
     if (n == 0) continue;
@@ -54,8 +54,8 @@ void add_columns(mpi::Context& context, const std::vector<TagRow>& rows, TagTabl
 void join_tags(mpi::Context& context, std::vector<MeshTables>& pieces, const NewVertices& vertices,
                const NewBlocks& blocks, const std::vector<std::vector<std::int32_t>>& place_of, MeshTables& out) {
   const Rank me = context.rank();
-  // Values that are entities name the rows of the whole.
-  const auto for_each_vertex = [&](auto&& visit) {  // visit(piece, row, where its code is)
+  // Values that are entities must name rows of the joined mesh.
+  const auto for_each_vertex = [&](auto&& visit) {  // visit(piece, row, address of its code)
     for (std::size_t p = 0; p < pieces.size(); ++p) {
       const auto look_at = [&](TagItems& items) {
         for (std::size_t at = 0; at + sizeof(EntityCode) <= items.bytes.size(); at += sizeof(EntityCode)) {
@@ -91,7 +91,7 @@ void join_tags(mpi::Context& context, std::vector<MeshTables>& pieces, const New
       if (known->info.type != tag.info.type || known->info.n_components != tag.info.n_components ||
           known->info.length_varies != tag.info.length_varies) {
         throw AgreedError(ErrorCode::bad_input, {.subject = fmt::format("tag '{}'", tag.info.name),
-                                                 .cause = "is not of the same type in all pieces",
+                                                 .cause = "must be of the same type in all pieces",
                                                  .remedy = "leave it out of one of them"});
       }
       const auto turn_codes = [&](TagItems& items) {
@@ -117,14 +117,14 @@ void join_tags(mpi::Context& context, std::vector<MeshTables>& pieces, const New
         const Slabs& slabs = on_vertices ? piece.vertices : piece.blocks[column.block].rows;
         const std::size_t n = column.is_dense ? slabs.size(me) : column.rows.size();
         for (std::size_t i = 0; i < n; ++i) {
-          const std::size_t at = column.is_dense ? i : static_cast<std::size_t>(column.rows[i]);
+          std::int64_t at = i;
+          if (!column.is_dense) at = column.rows[i];
           const auto value = column.items.value(i, tag.info.value_bytes());
           if (on_vertices) {
             if (vertices.stays(p, at)) rows_of_tag.push_back({-1, vertices.row(p, at), value});
           } else {
             const NewBlocks::Place& place = blocks.of_piece[p][column.block];
-            rows_of_tag.push_back({static_cast<std::int32_t>(place.block),
-                                   place.first + slabs.first(me) + static_cast<std::int64_t>(at), value});
+            rows_of_tag.push_back({place.block, place.first + slabs.first(me) + at, value});
           }
         }
       }

@@ -22,23 +22,24 @@ namespace {
 constexpr RegionName match_region{"join.match"};
 constexpr RegionName merge_region{"join.merge"};
 
-/// A vertex in one of the cells of space that its tolerance reaches.
+/// A vertex, in one of the cells of space that its tolerance reaches.
 struct Candidate {
   std::uint64_t cell;
   std::int64_t id;
   std::array<double, 3> x;
   std::int32_t piece;
-  std::int32_t is_inside;  // the cell is where the vertex itself is
+  std::int32_t is_inside;  // the vertex itself lies in this cell
 };
 
 /// Drop candidates in cells of space that only one piece reaches. These are nearly all: where boxes of pieces overlap,
-/// the pieces themselves seldom do. Cells are told apart by a hash, so some stay that could go.
+/// the pieces themselves seldom do. Cells are identified by a hash, so some candidates stay that could go.
 void keep_mixed(std::vector<Candidate>& candidates) {
   constexpr std::int32_t none = -1;
   constexpr std::int32_t several = -2;
   const std::size_t n_slots = std::bit_ceil(2 * candidates.size() + 2);
   std::vector<std::int32_t> piece_at(n_slots, none);
-  // Cells here are equal modulo the number of ranks, so low bits may be equal: multiply and take the high ones.
+  // Hashes of cells here are equal modulo the number of ranks, so low bits may be equal: multiply and take the high
+  // ones.
   const int shift = 64 - std::countr_zero(n_slots);
   const auto at = [&](const Candidate& c) -> std::int32_t& { return piece_at[c.cell * 0x9e3779b97f4a7c15U >> shift]; };
   for (const Candidate& c : candidates) {
@@ -50,15 +51,16 @@ void keep_mixed(std::vector<Candidate>& candidates) {
 }
 
 // Limits that a sound tolerance never reaches: it is shorter than the edges of cells, so few vertices lie in a cube of
-// eight tolerances, and few become one. Beyond these limits work would grow faster than the mesh.
-constexpr std::size_t max_in_a_cell = 8192;
+// eight tolerances, and few merge into one. Beyond these limits work would grow faster than the mesh.
+constexpr std::int64_t max_in_a_cell = 8192;
 constexpr int max_links_in_a_chain = 64;
-constexpr std::size_t max_in_a_chain = 4096;
+constexpr std::int64_t max_in_a_chain = 4096;
 
 [[noreturn]] void refuse_tolerance(double tolerance, std::string cause) {
-  throw AgreedError(ErrorCode::differs, {.subject = fmt::format("tolerance {:g}", tolerance),
-                                         .cause = "is too wide: " + std::move(cause),
-                                         .remedy = "give one below the shortest edge of the cells where pieces meet"});
+  throw AgreedError(ErrorCode::differs,
+                    {.subject = fmt::format("tolerance {:g}", tolerance),
+                     .cause = "is too wide: " + std::move(cause),
+                     .remedy = "choose one below the shortest edge of the cells where pieces meet"});
 }
 
 double distance(const double* a, const double* b) {
@@ -103,8 +105,8 @@ std::int64_t& Joints::becomes(std::int64_t id) {
 
 const double* Joints::position(std::int64_t id) const {
   const std::size_t piece = ids_.piece_of(id);
-  return &pieces_[piece].coordinates[3 * static_cast<std::size_t>(id - ids_.first[piece] -
-                                                                  pieces_[piece].vertices.first(context_.rank()))];
+  const std::int64_t row = id - ids_.first[piece] - pieces_[piece].vertices.first(context_.rank());
+  return &pieces_[piece].coordinates[3 * row];
 }
 
 std::int32_t Joints::joint_of(int a, int b) const noexcept {
@@ -145,8 +147,8 @@ void Joints::find_joints(const JoinOptions& options) {
   const double diagonal = distance(all.data(), all.data() + 3);
   const double tolerance = options.tolerance >= 0.0 ? options.tolerance : 1e-8 * diagonal;
   joints_of_.resize(n);
-  for (int a = 0; a < static_cast<int>(n); ++a) {
-    for (int b = options.within_pieces ? a : a + 1; b < static_cast<int>(n); ++b) {
+  for (int a = 0; a < std::ssize(pieces_); ++a) {
+    for (int b = options.within_pieces ? a : a + 1; b < std::ssize(pieces_); ++b) {
       Joint joint{.a = a, .b = b, .tolerance = tolerance, .is_joined = true};
       for (const JointOptions& special : options.joints)
         if (std::minmax(special.a, special.b) == std::minmax(a, b)) joint.tolerance = special.tolerance;
@@ -157,13 +159,14 @@ void Joints::find_joints(const JoinOptions& options) {
         meet = meet &&
                std::max(box_a[k], box_b[k]) - joint.tolerance <= std::min(box_a[3 + k], box_b[3 + k]) + joint.tolerance;
       if (!meet) continue;
-      joints_of_[a].push_back(static_cast<std::int32_t>(joints_.size()));
-      if (a != b) joints_of_[b].push_back(static_cast<std::int32_t>(joints_.size()));
+      const auto number = static_cast<std::int32_t>(joints_.size());
+      joints_of_[a].push_back(number);
+      if (a != b) joints_of_[b].push_back(number);
       joints_.push_back(joint);
       widest_tolerance_ = std::max(widest_tolerance_, joint.tolerance);
     }
   }
-  // Cells of space wide enough that few vertices reach into others, and not so narrow that their numbers overflow.
+  // Cells of space are so wide that few vertices reach into others, and that their indices do not overflow.
   grid_ = diagonal > 0.0 ? std::max(8.0 * widest_tolerance_, 1e-12 * diagonal) : 1.0 + widest_tolerance_;
   for (std::size_t k = 0; k < 3; ++k) corner_[k] = std::isfinite(all[k]) ? all[k] : 0.0;
 }
@@ -171,10 +174,11 @@ void Joints::find_joints(const JoinOptions& options) {
 std::vector<Joints::Match> Joints::find_matches() {
   std::vector<Rank> to;
   std::vector<Candidate> candidates;
-  for (std::size_t p = 0; p < pieces_.size(); ++p) {
+  const auto cell_at = [&](double x) { return static_cast<std::int64_t>(std::floor(x / grid_)); };
+  for (std::int32_t p = 0; p < std::ssize(pieces_); ++p) {
     const MeshTables& piece = pieces_[p];
     const std::int64_t first = ids_.first[p] + piece.vertices.first(context_.rank());
-    // Where the boxes of the two pieces of a joint, both grown by twice the tolerance, overlap.
+    // Overlaps of the boxes of the two pieces of each joint, both grown by twice the tolerance.
     std::vector<std::array<double, 6>> regions;
     for (const std::int32_t j : joints_of_[p]) {
       const Joint& joint = joints_[j];
@@ -187,7 +191,8 @@ std::vector<Joints::Match> Joints::find_matches() {
       }
       regions.push_back(region);
     }
-    for (std::size_t i = 0; i < piece.vertices.size(context_.rank()); ++i) {
+    const std::int64_t n_here = piece.vertices.size(context_.rank());
+    for (std::int64_t i = 0; i < n_here; ++i) {
       const double* x = &piece.coordinates[3 * i];
       bool is_near = false;
       for (std::size_t r = 0; r < regions.size(); ++r) {
@@ -199,27 +204,23 @@ std::vector<Joints::Match> Joints::find_matches() {
         joints_[joints_of_[p][r]].n_near += 1;
       }
       if (!is_near) continue;
-      // All cells within twice the tolerance, so that near misses are seen too.
+      // All cells within twice the tolerance: near misses are counted too.
       std::array<std::int64_t, 3> low{};
       std::array<std::int64_t, 3> high{};
       std::array<std::int64_t, 3> inside{};
       for (std::size_t k = 0; k < 3; ++k) {
-        const double at = x[k] - corner_[k];  // relative: far from the origin, cell numbers would overflow
-        low[k] = static_cast<std::int64_t>(std::floor((at - 2.0 * widest_tolerance_) / grid_));
-        high[k] = static_cast<std::int64_t>(std::floor((at + 2.0 * widest_tolerance_) / grid_));
-        inside[k] = static_cast<std::int64_t>(std::floor(at / grid_));
+        const double at = x[k] - corner_[k];  // relative: far from the origin, cell indices would overflow
+        low[k] = cell_at(at - 2.0 * widest_tolerance_);
+        high[k] = cell_at(at + 2.0 * widest_tolerance_);
+        inside[k] = cell_at(at);
       }
       for (std::int64_t a = low[0]; a <= high[0]; ++a) {
         for (std::int64_t b = low[1]; b <= high[1]; ++b) {
           for (std::int64_t c = low[2]; c <= high[2]; ++c) {
             const std::uint64_t cell = Hash64().add(a).add(b).add(c).value();
             const bool is_inside = std::array{a, b, c} == inside;
-            candidates.push_back({cell,
-                                  first + static_cast<std::int64_t>(i),
-                                  {x[0], x[1], x[2]},
-                                  static_cast<std::int32_t>(p),
-                                  is_inside ? 1 : 0});
-            to.push_back(static_cast<Rank>(cell % static_cast<std::uint64_t>(context_.size())));
+            candidates.push_back({cell, first + i, {x[0], x[1], x[2]}, p, is_inside ? 1 : 0});
+            to.push_back(static_cast<Rank>(cell % context_.size()));
           }
         }
       }
@@ -234,20 +235,20 @@ std::vector<Joints::Match> Joints::find_matches() {
     while (end < candidates.size() && candidates[end].cell == candidates[begin].cell) ++end;
     return end;
   };
-  std::size_t most = 0;
+  std::int64_t most = 0;
   for (std::size_t begin = 0, end = 0; begin < candidates.size(); begin = end) {
     end = end_of_cell(begin);
-    most = std::max(most, end - begin);
+    most = std::max<std::int64_t>(most, end - begin);
   }
-  most = mpi::max(context_, static_cast<std::int64_t>(most));
+  most = mpi::max(context_, most);
   if (most > max_in_a_cell)
-    refuse_tolerance(widest_tolerance_, fmt::format("{} vertices lie within some eight times as much", most));
+    refuse_tolerance(widest_tolerance_, fmt::format("{} vertices lie within about eight times that distance", most));
   std::vector<Match> matches;
   for (std::size_t begin = 0; begin < candidates.size();) {
     const std::size_t end = end_of_cell(begin);
     for (std::size_t i = begin; i < end; ++i) {
       const Candidate& lower = candidates[i];
-      if (lower.is_inside == 0) continue;  // a pair is found where its lower vertex is
+      if (lower.is_inside == 0) continue;  // a pair is found in the cell of its lower vertex
       for (std::size_t j = i + 1; j < end; ++j) {
         const Candidate& higher = candidates[j];
         if (higher.id == candidates[j - 1].id) continue;
@@ -318,7 +319,7 @@ void Joints::sum_over_ranks() {
 }
 
 void Joints::merge() {
-  // The lowest id spreads along matches; chains are short, so a few rounds do.
+  // The lowest id spreads along matches; chains are short, so a few rounds suffice.
   becomes_.assign(pieces_.size(), {});
   for (std::size_t p = 0; p < pieces_.size(); ++p) {
     const std::int64_t first = ids_.first[p] + pieces_[p].vertices.first(context_.rank());
@@ -396,7 +397,7 @@ void Joints::count_chained(std::span<const Member> members, std::vector<std::int
         found.push_back(joint);
       }
     }
-    for (const Member& other : members)  // then each joint that led there
+    for (const Member& other : members)  // then count each joint that led there
       if (const std::int32_t way =
               is_led_there && other.id != member.id ? joint_of(piece, ids_.piece_of(other.id)) : -1;
           way >= 0)
@@ -407,7 +408,7 @@ void Joints::count_chained(std::span<const Member> members, std::vector<std::int
 }
 
 void Joints::count_chains() {
-  // All vertices that become one meet at its home, where each pair must be within its tolerance.
+  // All vertices that become one meet at its home, where each pair is compared with its tolerance.
   std::vector<Rank> to;
   std::vector<Member> members;
   for (std::size_t i = 0; i < partners_.size(); ++i) {
@@ -420,20 +421,20 @@ void Joints::count_chains() {
   members = exchange::route(context_, exchange::pack_by_rank<Member>(to, members)).items;
   std::ranges::sort(members, {}, [](const Member& m) { return std::tuple(m.lowest, m.id); });
   std::vector<std::span<const Member>> loose;
-  std::size_t most = 0;
+  std::int64_t most = 0;
   for (std::size_t begin = 0; begin < members.size();) {
     std::size_t end = begin;
     while (end < members.size() && members[end].lowest == members[begin].lowest) ++end;
     const auto merged = std::span<const Member>(members).subspan(begin, end - begin);
     if (!is_tight(merged)) {
       loose.push_back(merged);
-      most = std::max(most, merged.size());
+      most = std::max(most, std::int64_t{std::ssize(merged)});
     }
     begin = end;
   }
-  most = mpi::max(context_, static_cast<std::int64_t>(most));
+  most = mpi::max(context_, most);
   if (most > max_in_a_chain)
-    refuse_tolerance(widest_tolerance_, fmt::format("{} vertices that are farther apart become one", most));
+    refuse_tolerance(widest_tolerance_, fmt::format("{} vertices that are farther apart would become one", most));
   std::vector<std::int64_t> n_chained(joints_.size(), 0);
   for (const auto& merged : loose) count_chained(merged, n_chained);
   mpi::all_reduce(context_, std::span<std::int64_t>(n_chained), MPI_SUM);

@@ -16,12 +16,12 @@ struct PieceIds {
   [[nodiscard]] int piece_of(std::int64_t id) const noexcept;
 };
 
-/// Find out which vertices become which. Collective.
+/// Finds the vertices to merge: which vertex each one becomes. Collective.
 class Joints {
  public:
   Joints(mpi::Context& context, const std::vector<MeshTables>& pieces, const JoinOptions& options);
 
-  /// For each piece and row of this rank's slab the id of the vertex that it becomes; its own if it stays.
+  /// Return, for each piece and row of this rank's slab, the id of the vertex that it becomes; its own if it stays.
   [[nodiscard]] const std::vector<std::vector<std::int64_t>>& becomes() const& noexcept { return becomes_; }
   [[nodiscard]] const std::vector<Joint>& list() const& noexcept { return joints_; }
 
@@ -32,7 +32,7 @@ class Joints {
     std::int32_t joint;
     double distance;
   };
-  /// A match as one of its two vertices sees it, at that vertex's home.
+  /// A match as seen from one of its two vertices, at that vertex's home.
   struct Partner {
     std::int64_t vertex;
     std::int64_t other;
@@ -52,11 +52,12 @@ class Joints {
   void judge();
   void merge();
   void count_chains();
-  /// Whether every two members have a joint and surely lie within its tolerance. Conservative.
+  /// Tell whether every two members have a joint and surely lie within its tolerance. Conservative.
   [[nodiscard]] bool is_tight(std::span<const Member> members) const;
-  /// Count those that are merged with one beyond the tolerance, by joint. Cost: quadratic in the members.
+  /// Count the members that are merged with one beyond the tolerance, by joint. Cost: quadratic in the members.
   void count_chained(std::span<const Member> members, std::vector<std::int64_t>& n_chained) const;
-  /// Leave joints open that are not perfect. @return whether any changed
+  /// Open the joints that are not perfect.
+  /// @return whether any changed
   bool open_faulty();
   [[nodiscard]] Rank home_of(std::int64_t id) const;
   [[nodiscard]] std::int64_t& becomes(std::int64_t id);

@@ -8,7 +8,7 @@
 #include "barrio/mesh/assembly/storage.hpp"
 #include "barrio/mpi/agree.hpp"
 
-// A payload travels as a tag of opaque bytes that nobody sees.
+// A payload travels as a hidden tag of opaque bytes.
 
 namespace barrio::mesh {
 

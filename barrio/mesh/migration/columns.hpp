@@ -15,10 +15,11 @@
 
 namespace barrio::mesh::detail {
 
-/// Write arrays straight into the send buffers of a round, a message each. Local.
+/// Writes arrays straight into the send buffers of a round, one message per array. Local.
 class ColumnWriter {
  public:
   ColumnWriter(exchange::ByteRound& round, Rank to) : round_(round), to_(to) {}
+  /// Allocate room for an array.
   /// @return valid until the next call on the round
   template <mpi::Trivial T>
   [[nodiscard]] std::span<T> room(std::size_t n) {
@@ -39,17 +40,20 @@ class ColumnWriter {
   Rank to_;
 };
 
-/// Read them in the same order with the same types: all of one rank, then those of the next. Local.
+/// Reads the arrays in the same order with the same types: all of one rank, then those of the next. Local.
 class ColumnReader {
  public:
   /// @param round  closed; delivers by ascending sender
   explicit ColumnReader(exchange::ByteRound& round) : messages_(round.received()) {}
-  /// Move on to the next rank. @pre all columns of the last one were read @return nothing at the end of the round
+  /// Move on to the next rank.
+  /// @pre all columns of the last one were read
+  /// @return nothing at the end of the round
   [[nodiscard]] std::optional<Rank> next_rank() {
     advance();
     is_read_ = false;
     return *at_ == std::default_sentinel ? std::nullopt : std::optional((**at_).from);
   }
+  /// Read the next array.
   /// @return valid until the next call
   template <mpi::Trivial T>
   [[nodiscard]] std::span<const T> get() {
@@ -73,9 +77,10 @@ class ColumnReader {
   bool is_read_ = false;
 };
 
-/// A set of ranks for each of some entities, each set once. Local.
+/// A set of ranks for each of some entities, with each set sent once. Local.
 class SetColumns {
  public:
+  /// Add the set of an entity.
   /// @param set  number in `sets`, the same ones in each call; -1: no set
   void add(const RankSets& sets, std::int32_t set) {
     if (set < 0) {
@@ -95,6 +100,7 @@ class SetColumns {
     out.put(ranks_);
     out.put(numbers_);
   }
+  /// Read the sets of entities.
   /// @return sets, and for each entity a number in them
   static std::pair<RankSets, std::span<const std::int32_t>> read(ColumnReader& in) {
     const auto sizes = in.get<std::int32_t>();
@@ -110,7 +116,7 @@ class SetColumns {
   }
 
  private:
-  std::vector<std::int32_t> number_;  // by set: in the message
+  std::vector<std::int32_t> number_;  // by set: its number in the message
   std::vector<std::int32_t> sizes_;
   std::vector<Rank> ranks_;
   std::vector<std::int32_t> numbers_;

@@ -32,7 +32,7 @@ LocalMesh MeshMigration::run() {
   plan();
   const std::size_t n_vertices = old_.vertices.size();
   local_ = MeshAssembly::taken_apart(old_);
-  free_memory(local_.cell_parts);  // they become those of ranks
+  free_memory(local_.cell_parts);  // each rank becomes one part
   {
     auto round = reach_.begin_byte_round();
     send_shared(round);
@@ -56,7 +56,7 @@ void MeshMigration::keep(Dim dim) {
   if (dim < cell_dim_) keep_sharers(dim, sharers(dim));
   if (dim == Dim::vertex || has_one_type_[index(dim)]) return;
   LocalEntities& all = local_.entities[index(dim)];
-  all.types.resize(all.size());  // one entry may stand for all, or for one that left
+  all.types.resize(all.size());  // keep leaves a single entry as it is, even if its entity left
 }
 
 void MeshMigration::plan() {
@@ -67,7 +67,7 @@ void MeshMigration::plan() {
   sort_unique(ranks);
   for (const Rank rank : ranks) going_.push_back({rank, {}});
 
-  // Runs of cells that go together.
+  // Runs of cells with the same destination.
   users_[0] = detail::Users(old_.vertices.size());
   const auto d = index(cell_dim_);
   for (std::size_t c = 0; c < to_.size();) {
@@ -85,7 +85,7 @@ void MeshMigration::plan() {
     const EntityTable& table = old_.entities[side];
     users_[side] = detail::Users(table.size());
     detail::for_each_side_and_cell(cells, to_.size(), old_.vertices.size(), table, [&](std::int32_t s, std::int32_t c) {
-      users_[side].add(static_cast<std::size_t>(s), users_[side].alone(to_[c]), to_[c]);
+      users_[side].add(s, users_[side].alone(to_[c]), to_[c]);
     });
     select(Dim{side}, table);
   }
@@ -101,7 +101,7 @@ void MeshMigration::select(Dim dim, const Table& table) {
   };
   std::vector<Ways> ways(users.sets().size());
   for (std::size_t set = 0; set < ways.size(); ++set) {
-    for (const Rank rank : users.sets()[static_cast<std::int32_t>(set)]) {
+    for (const Rank rank : users.sets()[set]) {
       if (rank == me_) {
         ways[set].stays = true;
       } else {
@@ -127,7 +127,7 @@ void MeshMigration::select(Dim dim, const Table& table) {
     known.owners.push_back(table.owners[index(id)]);
     known.users.push_back(users.set_of(index(id)));
     known.is_shared[index(id)] = true;
-    known.places.push_back(value(id));  // until the mesh is taken apart
+    known.places.push_back(value(id));  // a local id until the mesh is taken apart
     const auto of_id = users.of(index(id));
     if (of_id.size() > 1 || of_id[0] != me_) known.moved.push_back(static_cast<std::int32_t>(known.places.size()) - 1);
   }
@@ -139,7 +139,7 @@ void MeshMigration::keep_sharers(Dim dim, std::vector<std::int32_t>& sharers) {
   const detail::Users& users = users_[d];
   Known& known = known_[d];
   sharers.assign(kept_[d].size(), -1);
-  std::vector<std::int32_t> number(users.sets().size(), -2);  // in the local mesh; -2: not looked at
+  std::vector<std::int32_t> number(users.sets().size(), -2);  // in the local mesh; -2: not looked up yet
   kept_[d].for_each([&](std::size_t id, std::int32_t place) {
     const std::int32_t set = users.set_of(id);
     if (number[set] == -2) {
@@ -156,7 +156,7 @@ void MeshMigration::keep_sharers(Dim dim, std::vector<std::int32_t>& sharers) {
     if (place < 0) continue;
     const std::int32_t former = known.former[i];
     if (number[former] == -2) number[former] = local_.rank_sets.add(known.former_sets[former]);
-    sharers[place] = number[former];  // unless their owner says more
+    sharers[place] = number[former];  // unless the owner reports others
   }
 }
 
@@ -168,17 +168,16 @@ MeshMigration::Answers MeshMigration::find_sharers() {
     Known& known = known_[d];
     std::ranges::sort(known.told, {}, [](const Known::Told& told) { return std::pair(told.number, told.from); });
     auto told = known.told.begin();
-    for (std::size_t i = 0; i < known.former.size(); ++i) {
+    for (std::int32_t i = 0; i < std::ssize(known.former); ++i) {
       if (known.owners[i] != me_) continue;
-      const auto number = static_cast<std::int32_t>(i);
       const auto former = known.former_sets[known.former[i]];
       now.clear();
-      must_hear.clear();  // even if nothing is new: those that do not have it from before
+      must_hear.clear();  // even if the sharers are the same: ranks that did not keep the entity
       for (const Rank rank : former) {
         std::span<const Rank> part(&rank, 1);
         if (rank == me_) {
           part = users_[d].sets()[known.users[i]];
-        } else if (told != known.told.end() && told->number == number && told->from == rank) {
+        } else if (told != known.told.end() && told->number == i && told->from == rank) {
           part = known.heard[told++->set];
         }
         now.insert(now.end(), part.begin(), part.end());

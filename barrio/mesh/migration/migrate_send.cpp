@@ -6,8 +6,9 @@
 #include "barrio/mesh/migration/migration.hpp"
 #include "barrio/mesh/tables/set_runs.hpp"
 
-// What goes to a rank, column by column. First round: what a former sharer says of the interface, vertices, listed
-// sides. Second round: what owners answer, cells. Entities are followed by their sets, tags and fields.
+// Messages to a rank, column by column. First round: reports of former sharers on the interface, vertices, listed
+// sides.
+// Second round: answers of owners, cells. Entities are followed by their sets, tags and fields.
 
 namespace barrio::mesh {
 
@@ -16,7 +17,7 @@ using detail::Selection;
 using detail::SetRun;
 
 void MeshMigration::send_shared(exchange::ByteRound& round) const {
-  // Owners that have to hear of a former sharer whose cells do not all stay.
+  // Owners must hear of a former sharer whose cells do not all stay.
   std::vector<Rank> ranks;
   for (const Going& going : going_) ranks.push_back(going.to);
   for (const Known& known : known_)
@@ -100,7 +101,7 @@ void MeshMigration::send_entities(ColumnWriter& out, Dim dim, const Selection& g
   const LocalEntities& all = local_.entities[index(dim)];
   going.copy(std::span<const GlobalId>(all.ids), out.room<GlobalId>(going.size()));
   if (!has_one_type_[index(dim)]) going.copy(std::span<const CellType>(all.types), out.room<CellType>(going.size()));
-  std::size_t n_nodes = going.size() * static_cast<std::size_t>(all.nodes_per_entity);
+  std::size_t n_nodes = going.size() * all.nodes_per_entity;
   if (all.nodes_per_entity == 0) {
     const std::span<std::int32_t> sizes = out.room<std::int32_t>(going.size());
     going.for_each([&](std::size_t i, std::int32_t place) {
@@ -123,7 +124,7 @@ void MeshMigration::send_users(ColumnWriter& out, Dim dim, const Selection& goin
   const detail::Users& users = users_[d];
   detail::SetColumns columns;
   going.for_each([&](std::size_t i, std::int32_t /*place*/) {
-    // The users of what was shared come from its owner.
+    // The owner of a shared entity reports its users.
     const std::int32_t set = users.set_of(i);
     columns.add(users.sets(), known_[d].is_shared[i] || users.sets()[set].size() < 2 ? -1 : set);
   });
@@ -133,11 +134,11 @@ void MeshMigration::send_users(ColumnWriter& out, Dim dim, const Selection& goin
 void MeshMigration::send_values(ColumnWriter& out, Dim dim, const Selection& going) const {
   const auto d = index(dim);
   std::vector<SetRun> members;
-  for (std::size_t s = 0; s < local_.sets.size(); ++s) {
+  for (std::int32_t s = 0; s < std::ssize(local_.sets); ++s) {
     const MeshSet& set = local_.sets[s];
     const Range chosen = going.keep(dim == Dim::vertex ? set.vertices : set.entities[d]);
     for (const LocalRange& run : chosen.runs())
-      members.push_back({static_cast<std::int32_t>(s), value(run.first), static_cast<std::int32_t>(run.size())});
+      members.push_back({s, value(run.first), static_cast<std::int32_t>(run.size())});
   }
   out.put(members);
   for (const MeshTag& tag : local_.tags) {

@@ -3,12 +3,13 @@
 #include <utility>
 #include <variant>
 
+#include "barrio/mesh/assembly/offsets.hpp"
 #include "barrio/mesh/migration/migration.hpp"
 #include "barrio/mesh/tables/append_each.hpp"
 #include "barrio/mesh/tables/set_runs.hpp"
 
-// The columns of migrate_send.cpp are appended to what stayed. An entity that several ranks had may come more than
-// once.
+// Append the columns of migrate_send.cpp to the entities that stayed. An entity that several ranks had may come more
+// than once.
 
 namespace barrio::mesh {
 
@@ -20,7 +21,7 @@ namespace {
 
 void append_moved(Range& to, const Range& places, std::size_t first) {
   for (const LocalRange& run : places.runs())
-    to.insert({run.first + static_cast<std::int32_t>(first), run.last + static_cast<std::int32_t>(first)});
+    to.insert({local_id(index(run.first) + first), local_id(index(run.last) + first)});
 }
 
 void append_values(MeshTag::Values& to, const MeshTag::Values& values, std::size_t first_place, bool length_varies) {
@@ -72,8 +73,8 @@ void MeshMigration::hear_sharer(Rank from, ColumnReader& in, Dim dim) {
   std::vector<Known::Told> told;
   for (const GlobalId id : ids) told.push_back({known.ids.find(id), from, -1});
   const auto [sets, numbers] = detail::SetColumns::read(in);
-  std::vector<std::int32_t> number;  // among all that were heard
-  for (std::size_t s = 0; s < sets.size(); ++s) number.push_back(known.heard.add(sets[static_cast<std::int32_t>(s)]));
+  std::vector<std::int32_t> number;  // in known.heard
+  for (std::size_t s = 0; s < sets.size(); ++s) number.push_back(known.heard.add(sets[s]));
   for (std::size_t i = 0; i < told.size(); ++i) told[i].set = number[numbers[i]];
   known.told.insert(known.told.end(), told.begin(), told.end());
 }
@@ -127,9 +128,8 @@ void MeshMigration::take_entities(ColumnReader& in, Dim dim, std::span<const Loc
   if (width == 0) {
     offsets.assign(1, 0);
     for (const std::int32_t size : in.get<std::int32_t>()) offsets.push_back(offsets.back() + size);
-    fresh.for_each([&](std::size_t i, std::int32_t /*place*/) {
-      all.offsets.push_back(all.offsets.back() + static_cast<std::int32_t>(offsets[i + 1] - offsets[i]));
-    });
+    fresh.for_each(
+        [&](std::size_t i, std::int32_t /*place*/) { detail::append_row(all.offsets, offsets[i + 1] - offsets[i]); });
   }
   const auto nodes = in.get<std::int32_t>();
   const auto first_node = [&](LocalId i) { return width > 0 ? index(i) * width : offsets[index(i)]; };
@@ -147,8 +147,7 @@ void MeshMigration::take_users(ColumnReader& in, Dim dim, const Selection& fresh
   const RankSets& sets = read.first;
   const std::span<const std::int32_t> numbers = read.second;
   std::vector<std::int32_t> number;  // in the local mesh
-  for (std::size_t s = 0; s < sets.size(); ++s)
-    number.push_back(local_.rank_sets.add(sets[static_cast<std::int32_t>(s)]));
+  for (std::size_t s = 0; s < sets.size(); ++s) number.push_back(local_.rank_sets.add(sets[s]));
   fresh.for_each(
       [&](std::size_t i, std::int32_t /*place*/) { sharers(dim).push_back(numbers[i] < 0 ? -1 : number[numbers[i]]); });
 }

@@ -15,15 +15,16 @@
 
 namespace barrio::mesh {
 
-/// Take a mesh apart with its cells on other ranks: vertices, listed sides, sets, tags and fields follow them. Each
+/// Takes a mesh apart with its cells on other ranks: vertices, listed sides, sets, tags and fields follow them. Each
 /// step is collective.
 ///
-/// Who will use an entity that one rank has, this rank knows: it sends the users along. For an entity that several
-/// have, each of them tells the owner where its cells went, unless they stay, and the owner tells the new users. Two
-/// rounds do: vertices and sides travel in the first one with what owners have to hear, cells in the second one with
-/// what these answer. So no more than about half of what moves is in messages at a time.
+/// If only one rank has an entity, it knows the future users and sends them along. If several ranks have it, each of
+/// them tells the owner where its cells went, unless they stay, and the owner tells the new users. Two rounds suffice.
+/// The first one carries vertices, sides and the reports to owners, the second one cells and the owners' answers. At
+/// most about half of the moving data is in messages at a time.
 class MeshMigration {
  public:
+  /// Prepare a migration.
   /// @param from  taken apart in `run`; copies of its fields are up to date
   /// @param[in] to  rank of each owned cell; may lie in the mesh
   /// @param termination  of rounds that begin with the old neighbours
@@ -31,12 +32,12 @@ class MeshMigration {
   [[nodiscard]] LocalMesh run();
 
  private:
-  /// What goes to one rank.
+  /// Entities that go to one rank.
   struct Going {
     Rank to;
     detail::Selections chosen;
   };
-  /// Entities of one dimension that ranks share or that come: the former ones first.
+  /// Entities of one dimension that are shared or arrive: the formerly shared ones first.
   struct Known {
     detail::IdIndex ids;
     std::vector<std::int32_t> places;  // by number: in the local mesh, or -1
@@ -44,10 +45,10 @@ class MeshMigration {
     std::vector<Rank> owners;
     std::vector<std::int32_t> former;  // number of the former sharers in former_sets
     RankSets former_sets;
-    std::vector<std::int32_t> users;  // number of this rank's part of the new ones, in users_
+    std::vector<std::int32_t> users;  // number in users_ of the set of new users by this rank's cells
     std::vector<bool> is_shared;      // by local id
-    std::vector<std::int32_t> moved;  // numbers of those whose users here are others than this rank alone, by owner
-    /// What a former sharer says: its cells go to a set of ranks in `heard`.
+    std::vector<std::int32_t> moved;  // numbers of those with users here other than this rank alone, by owner
+    /// A former sharer's report: its cells go to a set of ranks in `heard`.
     struct Told {
       std::int32_t number;
       Rank from;
@@ -57,13 +58,13 @@ class MeshMigration {
     RankSets heard;
   };
 
-  /// What the owner of an entity tells one of its users: a set of ranks.
+  /// An owner's answer to a user of an entity: the set of its new sharers.
   struct Answer {
     Rank to;
     GlobalId id;
     std::int32_t set;
   };
-  /// By dimension, then by ascending rank.
+  /// Answers by dimension, then by ascending rank.
   struct Answers {
     std::array<std::vector<Answer>, 4> all;
     std::array<RankSets, 4> sets;
@@ -71,11 +72,12 @@ class MeshMigration {
 
   // migrate.cpp
   void plan();
-  /// Find what goes where, once users are known. @param table  of vertices or sides
+  /// Find the destinations of entities once their users are known.
+  /// @param table  of vertices or sides
   template <class Table>
   void select(Dim dim, const Table& table);
   void keep(Dim dim);
-  /// Sharers of what stays, as far as they are known.
+  /// Set the sharers of kept entities to those that this rank knows.
   void keep_sharers(Dim dim, std::vector<std::int32_t>& sharers);
   [[nodiscard]] std::vector<std::int32_t>& sharers(Dim dim) {
     return dim == Dim::vertex ? local_.vertex_sharers : local_.entities[index(dim)].sharers;
@@ -83,10 +85,10 @@ class MeshMigration {
   void set_sharers(Dim dim, std::int32_t place, std::span<const Rank> ranks) {
     sharers(dim)[place] = ranks.size() > 1 ? local_.rank_sets.add(ranks) : -1;
   }
-  /// Find the new sharers of what this rank owned and others have too.
+  /// Find the new sharers of the shared entities that this rank owned.
   [[nodiscard]] Answers find_sharers();
   [[nodiscard]] bool has_sides(Dim dim) const { return dim > Dim::vertex && dim < cell_dim_ && is_listed_[index(dim)]; }
-  /// Dimensions of what ranks share.
+  /// Tell whether entities of a dimension can be shared.
   [[nodiscard]] bool is_shared(Dim dim) const { return dim == Dim::vertex || has_sides(dim); }
 
   // migrate_send.cpp
@@ -104,10 +106,11 @@ class MeshMigration {
   void take_cells(exchange::ByteRound& round);
   void hear_sharer(Rank from, detail::ColumnReader& in, Dim dim);
   void hear_owner(detail::ColumnReader& in, Dim dim);
-  /// @return places of the message's vertices in the local mesh
+  /// Take vertices from a message.
+  /// @return their places in the local mesh
   [[nodiscard]] std::vector<LocalId> take_vertices(detail::ColumnReader& in);
   void take_entities(detail::ColumnReader& in, Dim dim, std::span<const LocalId> vertices);
-  /// Choose what this rank does not have yet, and give it places.
+  /// Choose the entities that this rank does not have yet, and give them places.
   [[nodiscard]] detail::Selection choose_new(Dim dim, std::span<const GlobalId> ids, std::vector<LocalId>& places);
   void take_users(detail::ColumnReader& in, Dim dim, const detail::Selection& fresh);
   void take_values(detail::ColumnReader& in, Dim dim, const detail::Selection& fresh, std::size_t first_place);
@@ -118,7 +121,7 @@ class MeshMigration {
   Dim cell_dim_;
   std::array<bool, 4> is_listed_{};
   std::array<bool, 4> has_one_type_{};
-  exchange::Neighborhood reach_;  // reaches all ranks that get cells, or share what these have
+  exchange::Neighborhood reach_;  // reaches all ranks that get cells, or share entities of these
   std::vector<Going> going_;      // by ascending rank
   detail::Selections kept_;
   std::array<detail::Users, 4> users_;

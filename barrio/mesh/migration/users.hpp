@@ -9,25 +9,28 @@
 
 namespace barrio::mesh::detail {
 
-/// Ranks that will use each of some entities. Most entities have one user, and the same few sets of users come again
-/// and again, so an entity holds the number of a set. Everything is local.
+/// Ranks that will use each of some entities. Most entities have one user, and the same few sets of users recur, so
+/// each entity holds the number of a set. All members are local.
 class Users {
  public:
   Users() = default;
   explicit Users(std::size_t n) : set_of_(n, -1) {}
 
-  /// The number of the set of one rank, for `add`.
+  /// Return the number of the set of one rank, for `add`.
   std::int32_t alone(Rank rank) { return sets_.add({&rank, 1}); }
-  /// @param alone  of the rank. Cost: O(1) if the rank is among the users
+  /// Add a user to an entity.
+  /// @param alone  of the rank
+  /// Cost: O(1) if the rank is among the users
   void add(std::size_t at, std::int32_t alone, Rank rank) {
     std::int32_t& set = set_of_[at];
     if (set == alone) return;
     set = set < 0 ? alone : with(set, rank);
   }
   [[nodiscard]] std::size_t size() const noexcept { return set_of_.size(); }
-  /// Number of the users' set, -1 without users.
+  /// Return the number of the users' set, -1 without users.
   [[nodiscard]] std::int32_t set_of(std::size_t at) const { return set_of_[at]; }
-  /// Ascending. @pre there are some
+  /// Return the users, ascending.
+  /// @pre there are some
   [[nodiscard]] std::span<const Rank> of(std::size_t at) const& { return sets_[set_of_[at]]; }
   [[nodiscard]] const RankSets& sets() const& noexcept { return sets_; }
 

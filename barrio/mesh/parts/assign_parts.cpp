@@ -10,13 +10,13 @@
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
 
-// A file may list its parts element by element, in any order: then there are as many runs as cells, and their size
-// decides the memory of reading. So they travel in 16 bytes each, straight to the homes of their rows.
+// A file may list its parts element by element, in any order. Then there are as many runs as cells, and their size
+// determines the memory needed for reading. So a run takes 16 bytes and travels straight to the home of its rows.
 
 namespace barrio::mesh {
 namespace {
 
-/// Cells of one block in the slab of one rank, or on their way there.
+/// A run of cells of one block, within or on the way to the slab of one rank.
 struct BlockRun {
   std::int32_t block;
   std::int32_t part;
@@ -24,7 +24,7 @@ struct BlockRun {
   std::int64_t count;
 };
 
-/// The same at home.
+/// A run at the rank whose slab holds it.
 struct HomeRun {
   std::int32_t block;
   std::int32_t part;
@@ -40,9 +40,8 @@ struct TopBlock {
 
 std::vector<TopBlock> top_blocks(const MeshTables& tables) {
   std::vector<TopBlock> blocks;
-  for (std::size_t b = 0; b < tables.blocks.size(); ++b)
-    if (topology(tables.blocks[b].type).dim == tables.top_dim())
-      blocks.push_back({static_cast<std::int32_t>(b), tables.first_row(b)});
+  for (std::int32_t b = 0; b < std::ssize(tables.blocks); ++b)
+    if (topology(tables.blocks[b].type).dim == tables.top_dim()) blocks.push_back({b, tables.first_row(b)});
   return blocks;
 }
 
@@ -57,7 +56,7 @@ void for_each_block(const MeshTables& tables, std::span<const TopBlock> blocks, 
   }
 }
 
-/// Call `visit(home, piece)` for the pieces of a run, cut at every `stride` slabs; home is that of the first slab.
+/// Call `visit(home, piece)` for the pieces of a run, cut at every `stride` slabs; home is the rank of the first slab.
 template <class Visit>
 void for_each_slab(const Slabs& slabs, BlockRun run, std::int64_t stride, Visit&& visit) {
   while (run.count > 0) {
@@ -72,7 +71,7 @@ void for_each_slab(const Slabs& slabs, BlockRun run, std::int64_t stride, Visit&
 }
 
 /// Cut runs that cover more than 64 slabs: each piece goes to the home of its first row, which cuts it again. So no
-/// rank writes to all. Collective. @return runs that cover no more
+/// rank sends to all others. Collective. @return runs that cover at most 64 slabs each
 std::vector<PartRows> hand_on(mpi::Context& context, const MeshTables& tables, std::span<const TopBlock> blocks,
                               std::vector<PartRows> rows) {
   constexpr std::int64_t fan_out = 64;
@@ -143,9 +142,9 @@ void assign_parts(mpi::Context& context, MeshTables& tables, std::vector<PartRow
     }
     tables.parts.assign(n_cells, -1);
     for (const HomeRun& run : at_home.items) {
-      const std::size_t first = first_of[run.block] + static_cast<std::size_t>(run.first);
+      const std::size_t first = first_of[run.block] + run.first;
       for (std::size_t i = first; i < first + run.count; ++i) {
-        if (tables.parts[i] >= 0 && tables.parts[i] != run.part) {  // a part may list a set and what the set holds
+        if (tables.parts[i] >= 0 && tables.parts[i] != run.part) {  // a part may list both a set and its members
           throw Error(ErrorCode::bad_input,
                       {.subject = subject,
                        .cause = fmt::format("element {} (0-based) is in part {} and in part {}",

@@ -1,6 +1,7 @@
 #include "barrio/mesh/balance.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "barrio/exchange/ask.hpp"
@@ -39,14 +40,14 @@ std::vector<std::int32_t> cut_centres(const Mesh& mesh, const std::string& metho
              n_parts);
 }
 
-/// Owned cells as rows of the dual graph.
+/// Mapping between owned cells and rows of the dual graph.
 class Rows {
  public:
-  /// @param first_row  of this rank's cells
+  /// @param first_row  row of this rank's first cell
   Rows(const Mesh& mesh, const Slabs& slabs, std::int64_t first_row)
       : context_(mesh.context()), slabs_(slabs), first_(first_row), n_(mesh.cells().n_owned) {}
 
-  /// What is known of owned cells, for the rows of this rank's slab. Collective.
+  /// Move values of owned cells to the rows of this rank's slab. Collective.
   template <class T>
   [[nodiscard]] std::vector<T> values(std::span<const T> of_cells) const {
     std::vector<detail::CellLabel<T>> labels;
@@ -54,7 +55,7 @@ class Rows {
     for (std::size_t i = 0; i < n_; ++i) labels.push_back({row(i), of_cells[i]});
     return detail::move_labels<T>(context_, labels, [&](GlobalId one) { return slabs_.rank_of(one); });
   }
-  /// And back. Collective.
+  /// Move values of rows back to the owned cells. Collective.
   template <class T>
   [[nodiscard]] std::vector<T> of_cells(std::span<const T> of_rows) const {
     std::vector<GlobalId> rows;
@@ -65,7 +66,7 @@ class Rows {
   }
 
  private:
-  [[nodiscard]] GlobalId row(std::size_t cell) const { return GlobalId{first_ + static_cast<std::int64_t>(cell)}; }
+  [[nodiscard]] GlobalId row(std::size_t cell) const { return GlobalId{first_} + cell; }
 
   mpi::Context& context_;
   Slabs slabs_;
@@ -73,18 +74,17 @@ class Rows {
   std::size_t n_;
 };
 
-/// What METIS cuts: the cells if it can take them all, else clusters of cells that lie together.
+/// Choose the vertices of METIS's coarse graph: the cells if it can take them all, else clusters of nearby cells.
 std::vector<std::int32_t> clusters_of(const Mesh& mesh, const partition::Graph& graph, const Rows& rows,
                                       Weights weights, int n_clusters) {
   if (n_clusters < graph.vertices.n_rows)
     return rows.values<std::int32_t>(cut_centres(mesh, "rcb", weights, n_clusters));
   std::vector<std::int32_t> cluster(graph.vertices.size(mesh.context().rank()));
-  for (std::size_t i = 0; i < cluster.size(); ++i)
-    cluster[i] = static_cast<std::int32_t>(graph.vertices.first(mesh.context().rank()) + static_cast<std::int64_t>(i));
+  std::iota(cluster.begin(), cluster.end(), static_cast<std::int32_t>(graph.vertices.first(mesh.context().rank())));
   return cluster;
 }
 
-/// @param has_weights  any rank
+/// @param has_weights  whether any rank has weights
 std::vector<std::int32_t> cut_graph(const Mesh& mesh, partition::GraphMethod method, Weights weights, bool has_weights,
                                     int n_parts) {
   mpi::Context& context = mesh.context();

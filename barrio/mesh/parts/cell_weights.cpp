@@ -20,15 +20,15 @@ const TagTable& find_tag(const MeshTables& tables, const std::string& name) {
   for (const TagTable& tag : tables.tags) known.push_back(tag.info.name);
   if (found == tables.tags.end()) {
     throw AgreedError(ErrorCode::usage, {.subject = fmt::format("weight '{}'", name),
-                                         .cause = "is no tag of this mesh." + did_you_mean(name, known),
+                                         .cause = "is not a tag of this mesh." + did_you_mean(name, known),
                                          .remedy = "barrio info lists the tags of a file"});
   }
   const TagInfo& info = found->info;
   const bool is_number = info.type == TagType::int32 || info.type == TagType::float64;
   if (!is_number || info.n_components != 1 || info.length_varies) {
     throw AgreedError(ErrorCode::usage, {.subject = fmt::format("weight '{}'", name),
-                                         .cause = "is a tag whose values are not one number",
-                                         .remedy = "give a tag of one integer or real number a cell"});
+                                         .cause = "must be a tag with a single number per cell",
+                                         .remedy = "give a tag with one integer or real number per cell"});
   }
   return *found;
 }
@@ -44,35 +44,35 @@ double number_in(std::span<const std::byte> bytes, TagType type) {
   return real;
 }
 
-/// The tag's value on each of this rank's top cells.
+/// Read the tag's value on each of this rank's top cells.
 std::vector<double> values_on_cells(mpi::Context& context, const MeshTables& tables, const TagTable& tag) {
   constexpr double none = -1.0;
   std::vector<double> values;
   const std::vector<GlobalId> ids = top_ids(context, tables);
   agree_after(context, [&] {
     const double common = tag.info.default_value.empty() ? none : number_in(tag.info.default_value, tag.info.type);
-    for (std::size_t b = 0; b < tables.blocks.size(); ++b) {
+    for (std::int32_t b = 0; b < std::ssize(tables.blocks); ++b) {
       if (topology(tables.blocks[b].type).dim != tables.top_dim()) continue;
       const std::size_t first = values.size();
-      const std::size_t n = tables.blocks[b].rows.size(context.rank());
+      const std::int64_t n = tables.blocks[b].rows.size(context.rank());
       std::vector<bool> has_value(n, !tag.info.default_value.empty());
       values.resize(first + n, common);
       for (const TagColumn& column : tag.columns) {
-        if (column.block != static_cast<std::int32_t>(b)) continue;
-        for (std::size_t i = 0; i < (column.is_dense ? n : column.rows.size()); ++i) {
-          const std::size_t row = column.is_dense ? i : static_cast<std::size_t>(column.rows[i]);
+        if (column.block != b) continue;
+        for (std::int64_t i = 0; i < (column.is_dense ? n : std::ssize(column.rows)); ++i) {
+          const std::int64_t row = column.is_dense ? i : column.rows[i];
           values[first + row] = number_in(column.items.value(i, tag.info.value_bytes()), tag.info.type);
           has_value[row] = true;
         }
       }
-      for (std::size_t i = 0; i < n; ++i) {
+      for (std::int64_t i = 0; i < n; ++i) {
         const bool is_sound = std::isfinite(values[first + i]) && values[first + i] >= 0.0;
         if (has_value[i] && is_sound) continue;
         throw Error(
             ErrorCode::bad_input,
             {.subject = fmt::format("weight '{}' of element {} (0-based)", tag.info.name, value(ids[first + i])),
              .cause = has_value[i] ? fmt::format("is {}", values[first + i]) : "is missing",
-             .remedy = "give each cell a finite number of 0 or more"});
+             .remedy = "give each cell a finite number >= 0"});
       }
     }
   });
@@ -104,7 +104,7 @@ std::vector<std::int64_t> compute_cell_weights(mpi::Context& context, const Mesh
   for (std::size_t i = 0; i < all.size(); ++i) total += static_cast<double>(all[i]) * values[i];
   if (mpi::sum(context, total) > std::ldexp(1.0, 62)) {
     throw AgreedError(ErrorCode::bad_input, {.subject = "weights of cells",
-                                             .cause = "add up to more than can be counted, 2^62",
+                                             .cause = "add up to more than 2^62",
                                              .remedy = "divide them all by the same number"});
   }
   for (std::size_t i = 0; i < all.size(); ++i) all[i] *= static_cast<std::int64_t>(values[i]);

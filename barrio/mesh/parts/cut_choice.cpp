@@ -24,12 +24,12 @@ std::optional<std::vector<std::int64_t>> agreed_weights(mpi::Context& context, s
   agree_after(context, [&] {
     if (!weights.empty() && weights.size() != n_cells)
       throw Error(ErrorCode::usage, {.subject = fmt::format("{} weights", weights.size()),
-                                     .cause = fmt::format("are not one for each of the {} cells of this rank", n_cells),
+                                     .cause = fmt::format("must be one for each of the {} cells of this rank", n_cells),
                                      .remedy = "give a weight for each cell of this rank, or none at all"});
     const auto negative = std::ranges::find_if(weights, [](std::int64_t one) { return one < 0; });
     if (negative != weights.end())
       throw Error(ErrorCode::bad_input, {.subject = fmt::format("weight of cell {}", negative - weights.begin()),
-                                         .cause = fmt::format("is {}, less than 0", *negative)});
+                                         .cause = fmt::format("is {}, but must be at least 0", *negative)});
   });
   if (!mpi::all_reduce(context, !weights.empty(), MPI_LOR)) return std::nullopt;
   if (weights.empty()) return std::vector<std::int64_t>(n_cells, 1);

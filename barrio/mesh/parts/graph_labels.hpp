@@ -7,18 +7,19 @@
 #include "barrio/exchange/router.hpp"
 #include "barrio/mesh/tables.hpp"
 
-// The tables cut each block into slabs of its own, the dual graph cuts all top cells at once: two homes for each cell.
+// The tables distribute each block in slabs of its own; the dual graph distributes all top cells together. So each cell
+// has two homes.
 
 namespace barrio::mesh::detail {
 
-/// What is known of a cell, on its way to its other home.
+/// A value of a cell on the way to its other home.
 template <mpi::Trivial T>
 struct CellLabel {
   GlobalId cell;
   T label;
 };
 
-/// @return labels that came, by ascending cell
+/// Send labels to the homes of their cells. Collective. @return the labels received, by ascending cell
 template <mpi::Trivial T, class HomeOf>
 std::vector<T> move_labels(mpi::Context& context, std::span<const CellLabel<T>> labels, HomeOf&& home_of) {
   std::vector<Rank> to;
@@ -32,7 +33,7 @@ std::vector<T> move_labels(mpi::Context& context, std::span<const CellLabel<T>> 
   return by_row;
 }
 
-/// Labels in the order of `MeshTables::parts` -> labels of this rank's rows of the dual graph. Collective.
+/// Move labels from the order of `MeshTables::parts` to this rank's rows of the dual graph. Collective.
 template <mpi::Trivial T>
 std::vector<T> to_graph_rows(mpi::Context& context, const MeshTables& tables, const Slabs& graph_rows,
                              std::span<const T> by_table) {
@@ -43,15 +44,14 @@ std::vector<T> to_graph_rows(mpi::Context& context, const MeshTables& tables, co
   return move_labels<T>(context, labels, [&](GlobalId cell) { return graph_rows.rank_of(cell); });
 }
 
-/// And back. Collective.
+/// Move labels from this rank's rows of the dual graph to the order of `MeshTables::parts`. Collective.
 template <mpi::Trivial T>
 std::vector<T> to_table_rows(mpi::Context& context, const MeshTables& tables, const Slabs& graph_rows,
                              std::span<const T> by_graph) {
   const GlobalId first{graph_rows.first(context.rank())};
   std::vector<CellLabel<T>> labels;
   labels.reserve(by_graph.size());
-  for (std::size_t i = 0; i < by_graph.size(); ++i)
-    labels.push_back({first + static_cast<std::int64_t>(i), by_graph[i]});
+  for (std::size_t i = 0; i < by_graph.size(); ++i) labels.push_back({first + i, by_graph[i]});
   return move_labels<T>(context, labels, [&](GlobalId cell) { return tables.home(tables.top_dim(), value(cell)); });
 }
 

@@ -41,14 +41,14 @@ std::vector<TopCell> top_cells(mpi::Context& context, const MeshTables& tables) 
   return cells;
 }
 
-/// Finds out, by vertex, which parts have what: the home of a side's lowest vertex knows which ranks have cells there,
-/// and only those can have the side.
+/// Finds the entities of each part, by vertex. The home of a side's lowest vertex knows the ranks with cells there, and
+/// only those can have the side.
 class Finder {
  public:
   Finder(mpi::Context& context, const MeshTables& tables)
       : context_(context), tables_(tables), cells_(top_cells(context, tables)) {}
 
-  /// @return what this rank's slabs hold, in each part; sorted
+  /// Find the entities of this rank's slabs and the parts they are in. @return sorted
   std::vector<Belonging> find() {
     std::vector<Belonging> found = vertices();
     const std::vector<Belonging> sides = listed_sides();
@@ -97,11 +97,11 @@ class Finder {
       const CellBlock& block = tables_.blocks[b];
       const Dim dim = topology(block.type).dim;
       if (dim == tables_.top_dim()) continue;
-      const std::int64_t first = tables_.first_row(b) + block.rows.first(context_.rank());
+      const GlobalId first{tables_.first_row(b) + block.rows.first(context_.rank())};
       for (std::size_t i = 0; i < block.rows.size(context_.rank()); ++i) {
         const auto corners = block.cell(i).first(n_corners(block.type, block.cell(i).size()));
         auto& words = to_homes.begin(tables_.vertices.rank_of(*std::ranges::min_element(corners)));
-        words.insert(words.end(), {value(dim), first + static_cast<std::int64_t>(i), std::ssize(corners)});
+        words.insert(words.end(), {value(dim), value(first + i), std::ssize(corners)});
         for (const GlobalId corner : corners) words.push_back(value(corner));
       }
     }
@@ -133,7 +133,7 @@ class Finder {
     }
   }
 
-  /// Sides among those offered that this rank's cells have.
+  /// Select the offered sides that belong to this rank's cells.
   [[nodiscard]] std::vector<Belonging> claim(const std::vector<std::int64_t>& offered) const {
     std::vector<GlobalId> anchors;
     for_each_side(offered, [&](auto, const Belonging&, std::span<const GlobalId> corners) {
@@ -174,7 +174,7 @@ class Finder {
   std::vector<User> users_;  // at the homes of the vertices
 };
 
-/// Sets that have all their own entities in a part; the same on every rank.
+/// Find the sets whose own entities all lie in one part; the same on every rank.
 std::vector<Inclusion> sets_within_parts(mpi::Context& context, const std::vector<Membership>& members,
                                          const std::vector<Belonging>& belongings,
                                          const std::vector<std::int64_t>& n_members) {
@@ -213,7 +213,8 @@ std::vector<Inclusion> sets_within_parts(mpi::Context& context, const std::vecto
   return whole;
 }
 
-/// Parts that have each set whole, with the sets in it. @param own  parts that have all of a set's own members
+/// Find the parts that contain each set completely, with its nested sets. @param own  parts with all own members of a
+/// set
 std::vector<Inclusion> whole_sets(const MeshTables& tables, const std::vector<Inclusion>& own,
                                   const std::vector<std::int64_t>& n_members) {
   std::vector<std::vector<std::int32_t>> parts_of(tables.sets.size());
@@ -232,7 +233,7 @@ std::vector<Inclusion> whole_sets(const MeshTables& tables, const std::vector<In
     };
     for (const std::int32_t s : nested.group(g)) {
       const std::size_t set = s;
-      if (n_members[set] > 0) keep(parts_of[set]);  // without entities of its own it is where its sets are
+      if (n_members[set] > 0) keep(parts_of[set]);  // a set without own entities follows its nested sets
       for (const SetInSet& inner : tables.sets[set].contained)
         if (nested.group_of(inner.set) != nested.group_of(s)) keep(parts_of[inner.set]);
     }
@@ -256,7 +257,7 @@ PartContents compute_part_contents(mpi::Context& context, const MeshTables& tabl
   contents.rows = as_runs(of_parts);
 
   std::vector<Membership> members = memberships_at_home(context, tables);
-  const auto is_same = [](const Membership& a, const Membership& b) {  // a list may have an entity twice
+  const auto is_same = [](const Membership& a, const Membership& b) {  // a list may repeat an entity
     return a.dim == b.dim && a.row == b.row && a.set == b.set;
   };
   members.erase(std::unique(members.begin(), members.end(), is_same), members.end());

@@ -19,13 +19,14 @@ std::vector<exchange::TrafficRow> part_traffic(const Mesh& mesh, std::int64_t n_
   const EntityTable& cells = mesh.cells();
   const std::size_t n_vertices = mesh.n_local(Dim::vertex);
 
-  // Cells around each vertex; complete around owned vertices, thanks to the ghosts.
+  // Parts of the cells around each vertex; complete for owned vertices, thanks to the ghosts.
   std::vector<std::pair<LocalId, std::int32_t>> vertex_part;
   for (std::size_t c = 0; c < cells.size(); ++c)
     for (const LocalId v : cells.nodes_of(c)) vertex_part.emplace_back(v, mesh.cell_parts()[c]);
   sort_unique(vertex_part);
 
-  // The part that would own a vertex, by the rule of the mesh with parts as ranks; its rank tells the copies.
+  // The part that would own a vertex if parts were ranks, by the ownership rule of the mesh. The owner of the vertex
+  // computes it and sends it to the copies.
   std::vector<std::int32_t> owner(n_vertices, -1);
   std::vector<std::size_t> first(n_vertices + 1, 0);
   for (const auto& [v, part] : vertex_part) first[index(v) + 1] += 1;

@@ -18,7 +18,7 @@ namespace {
 
 using Weights = std::span<const std::int64_t>;
 
-/// Top cells of this rank.
+/// Count the top cells of this rank.
 std::size_t n_top_cells(const MeshTables& tables, Rank rank) {
   std::size_t n = 0;
   for (const CellBlock& block : tables.blocks)
@@ -26,7 +26,7 @@ std::size_t n_top_cells(const MeshTables& tables, Rank rank) {
   return n;
 }
 
-// What METIS cuts: the cells themselves if it can take them all, else clusters of neighbouring cells.
+// Choose the vertices of METIS's coarse graph: the cells if it can take them all, else clusters of nearby cells.
 std::vector<std::int32_t> make_clusters(mpi::Context& context, const MeshTables& tables, Weights weights,
                                         int n_clusters) {
   const std::vector<GlobalId> ids = top_ids(context, tables);
@@ -38,14 +38,14 @@ std::vector<std::int32_t> make_clusters(mpi::Context& context, const MeshTables&
   return cluster;
 }
 
-/// @param weights  of all ranks or of none
+/// @param weights  given on all ranks or on none
 std::vector<std::int64_t> weights_by_row(mpi::Context& context, const MeshTables& tables, const Slabs& rows,
                                          Weights weights) {
   const bool has_weights = mpi::all_reduce(context, !weights.empty(), MPI_LOR);
   return has_weights ? detail::to_graph_rows(context, tables, rows, weights) : std::vector<std::int64_t>();
 }
 
-/// @return by row of the graph
+/// @return part of each row of the graph
 std::vector<std::int32_t> cut_graph(mpi::Context& context, const MeshTables& tables, int n_parts,
                                     partition::GraphMethod method, Weights weights) {
   partition::Graph graph = dual_graph(context, tables);
@@ -75,9 +75,9 @@ void check_partitioner(const std::string& method) {
 void partition_cells(mpi::Context& context, MeshTables& tables, int n_parts, const std::string& method, Weights given) {
   check_partitioner(method);
   if (n_parts < 1) {
-    throw AgreedError(ErrorCode::usage, {.subject = fmt::format("{} parts", n_parts),
-                                         .cause = "is not a number of parts",
-                                         .remedy = "ask for 1 or more"});
+    throw AgreedError(
+        ErrorCode::usage,
+        {.subject = fmt::format("{} parts", n_parts), .cause = "must be at least 1", .remedy = "ask for 1 or more"});
   }
   const auto agreed = detail::agreed_weights(context, n_top_cells(tables, context.rank()), given);
   const Weights weights = agreed ? Weights(*agreed) : Weights();

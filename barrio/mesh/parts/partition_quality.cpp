@@ -68,7 +68,7 @@ class Halo {
   }
 
  private:
-  /// Keep uses of vertices that several parts have.
+  /// Keep the uses of vertices shared by several parts.
   void take_shared(std::vector<VertexUse> uses, PartitionQuality& quality) {
     sort_unique(uses);
     PerPart n_shared(n_parts_, 0);
@@ -88,7 +88,7 @@ class Halo {
     quality.max_shared_vertices = *std::max_element(n_shared.begin(), n_shared.end());
   }
 
-  /// Shared uses of a vertex.
+  /// Select the uses of one vertex.
   [[nodiscard]] std::span<const VertexUse> parts_at(std::span<const VertexUse> shared, GlobalId vertex) const {
     const auto found = std::ranges::equal_range(shared, vertex, {}, &VertexUse::vertex);
     return {found.begin(), found.end()};
@@ -113,7 +113,7 @@ class Halo {
     quality.mean_neighbours = static_cast<double>(mpi::sum(context_, std::ssize(pairs))) / tables_.n_parts;
   }
 
-  /// A cell is a ghost of each other part that one of its vertices is shared with.
+  /// Count ghosts: a cell is a ghost of every other part that shares one of its vertices.
   void count_ghosts(const exchange::Parcels<VertexUse>& asked, PartitionQuality& quality) const {
     exchange::Parcels<VertexUse> answers;
     for (std::size_t p = 0; p < asked.n_peers(); ++p) {
@@ -166,7 +166,7 @@ PartitionQuality partition_quality(mpi::Context& context, const MeshTables& tabl
   quality.weight_imbalance = imbalance(context, weight);
   quality.imbalance = imbalance(context, n_cells);
   mpi::all_reduce(context, std::span<std::int64_t>(n_cells), MPI_SUM);
-  quality.n_empty_parts = static_cast<int>(std::ranges::count(n_cells, 0));
+  for (const std::int64_t n : n_cells) quality.n_empty_parts += n == 0 ? 1 : 0;
 
   const partition::Graph graph = dual_graph(context, tables);
   const auto part = detail::to_graph_rows<std::int32_t>(context, tables, graph.vertices, tables.parts);

@@ -22,7 +22,7 @@ struct Side {
   GlobalId cell;
 };
 
-/// A cell, and the global id of a side that it has.
+/// A cell and the global id of one of its sides.
 struct CellOfSide {
   GlobalId side;
   GlobalId cell;
@@ -33,8 +33,8 @@ struct Link {
   GlobalId other;
 };
 
-/// Bring links to the slabs of their first cells. Collective. Links may come more than once.
-/// @param[in] to  the rank of that slab
+/// Send links to the slabs of their first cells and build the graph. Collective. Links may be duplicated.
+/// @param[in] to  rank whose slab holds the first cell of each link
 partition::Graph to_graph(mpi::Context& context, const Slabs& rows, std::vector<Link> links, std::span<const Rank> to) {
   links = exchange::route(context, exchange::pack_by_rank<Link>(to, links)).items;
   std::sort(links.begin(), links.end(),
@@ -48,7 +48,7 @@ partition::Graph to_graph(mpi::Context& context, const Slabs& rows, std::vector<
   const std::int64_t first = rows.first(context.rank());
   graph.offsets.assign(rows.size(context.rank()) + 1, 0);
   for (const Link& link : links) {
-    graph.offsets[index(link.cell) - static_cast<std::size_t>(first) + 1] += 1;
+    graph.offsets[value(link.cell) - first + 1] += 1;
     graph.neighbours.push_back(link.other);
   }
   for (std::size_t v = 1; v < graph.offsets.size(); ++v) graph.offsets[v] += graph.offsets[v - 1];
@@ -65,15 +65,15 @@ partition::Graph dual_graph(mpi::Context& context, const MeshTables& tables) {
   for (std::size_t b = 0; b < tables.blocks.size(); ++b) {
     const CellBlock& block = tables.blocks[b];
     if (topology(block.type).dim != top) continue;
-    const std::int64_t first = tables.first_row(b) + block.rows.first(context.rank());
+    const GlobalId first{tables.first_row(b) + block.rows.first(context.rank())};
     for (std::size_t i = 0; i < block.rows.size(context.rank()); ++i) {
-      const GlobalId cell{first + static_cast<std::int64_t>(i)};
+      const GlobalId cell = first + i;
       for_each_side(block.type, block.cell(i), [&](std::span<const GlobalId> corners) {
         const Side side{detail::side_key(corners), cell};
         Hash64 hash;
         for (const GlobalId corner : side.key) hash.add(value(corner));
         sides.push_back(side);
-        to.push_back(static_cast<Rank>(hash.value() % static_cast<std::uint64_t>(context.size())));
+        to.push_back(static_cast<Rank>(hash.value() % context.size()));
       });
     }
   }
@@ -98,7 +98,8 @@ partition::Graph dual_graph(mpi::Context& context, const MeshTables& tables) {
 }
 
 std::int64_t first_row(const Mesh& mesh) {
-  return mpi::exclusive_sum(mesh.context(), static_cast<std::int64_t>(mesh.n_owned(mesh.cell_dim())));
+  const std::int64_t n_owned = mesh.n_owned(mesh.cell_dim());
+  return mpi::exclusive_sum(mesh.context(), n_owned);
 }
 
 partition::Graph dual_graph(const Mesh& mesh, std::int64_t first) {
@@ -106,17 +107,16 @@ partition::Graph dual_graph(const Mesh& mesh, std::int64_t first) {
   const Slabs rows{mesh.n_global(mesh.cell_dim()), context.size()};
   const Sides sides(mesh, mesh.cell_dim() == Dim::volume ? Dim::face : Dim::edge);
 
-  // The owned cells of each side, one after the other.
+  // The owned cells of each side, in one array.
   std::vector<std::int32_t> begin(sides.table().size() + 1, 0);
   const std::size_t n_cells = mesh.n_owned(mesh.cell_dim());
   for (std::size_t c = 0; c < n_cells; ++c)
     for (const LocalId side : sides.of_cell(c)) begin[index(side) + 1] += 1;
   for (std::size_t s = 1; s < begin.size(); ++s) begin[s] += begin[s - 1];
-  std::vector<GlobalId> cells(static_cast<std::size_t>(begin.back()));
+  std::vector<GlobalId> cells(begin.back());
   std::vector<std::int32_t> end(begin.begin(), begin.end() - 1);
   for (std::size_t c = 0; c < n_cells; ++c)
-    for (const LocalId side : sides.of_cell(c))
-      cells[end[index(side)]++] = GlobalId{first + static_cast<std::int64_t>(c)};
+    for (const LocalId side : sides.of_cell(c)) cells[end[index(side)]++] = GlobalId{first} + c;
   const auto cells_of = [&](std::size_t side) {
     return std::span<const GlobalId>(cells).subspan(begin[side], begin[side + 1] - begin[side]);
   };
@@ -127,7 +127,7 @@ partition::Graph dual_graph(const Mesh& mesh, std::int64_t first) {
       for (const GlobalId b : cells_of(s))
         if (a != b) links.push_back({a, b});
 
-  // Each sharer of a side hears of the cells that the others have with it.
+  // The sharers of a side exchange their cells on it.
   exchange::Neighborhood hood(context, mesh.neighbours());
   auto round = hood.begin_round<CellOfSide>();
   const EntityTable& table = sides.table();

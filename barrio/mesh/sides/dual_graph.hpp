@@ -11,12 +11,13 @@ namespace barrio::mesh {
 /// and back; memory O(sides of this rank's cells).
 partition::Graph dual_graph(mpi::Context& context, const MeshTables& tables);
 
-/// Owned cells of all lower ranks. Collective.
+/// Count the owned cells of all lower ranks. Collective.
 [[nodiscard]] std::int64_t first_row(const Mesh& mesh);
 
-/// Build the dual graph of a mesh. Rows are its cells in the order of ranks, owned ones by local order: this rank's
-/// begin with `first`, which is `first_row(mesh)`. Cost: all sides (sides.hpp), a round with neighbours, and a routed
-/// exchange of what is not in its slab; memory O(sides of this rank's cells). @throws as Sides
+/// Build the dual graph of a mesh. Collective. Rows are the owned cells of rank 0, then those of rank 1 and so on, each
+/// in local order. Those of this rank start at `first`, which is `first_row(mesh)`. Cost: all sides (sides.hpp), a
+/// round with neighbours, and a routed exchange of the links outside this rank's slab; memory O(sides of this rank's
+/// cells). @throws as Sides
 partition::Graph dual_graph(const Mesh& mesh, std::int64_t first);
 
 }  // namespace barrio::mesh

@@ -10,21 +10,22 @@
 
 #include "barrio/base/assert.hpp"
 #include "barrio/mesh/mesh.hpp"
+#include "barrio/mesh/tables/all_cell_types.hpp"
 #include "barrio/mesh/tables/canonical_shapes.hpp"
 #include "barrio/mesh/tables/order_of_runs.hpp"
 #include "barrio/mesh/topology.hpp"
 
 namespace barrio::mesh::detail {
 
-/// The sides of cells, numbered in the order in which they were met.
+/// The sides of cells, numbered in the order in which they were found.
 struct SidesOfCells {
   std::vector<LocalId> of_cells;
-  std::vector<std::int32_t> offsets;  ///< of cells in of_cells; empty if all have per_cell
+  std::vector<std::int32_t> offsets;  ///< of cells in of_cells; empty if all cells have per_cell sides
   std::size_t per_cell = 0;
-  std::vector<LocalId> of_listed;  ///< of listed entities; no_local_id for those that are no side
+  std::vector<LocalId> of_listed;  ///< side of each listed entity; no_local_id if it is not a side of a cell
 };
 
-/// The distinct sides of all local cells, in an order that all ranks agree on. Everything is local.
+/// The distinct sides of all local cells, in an order that is the same on all ranks. Everything is local.
 /// @tparam n_corners  room for the corners of a side: 2 for edges, 3 for triangles alone, else 4 or more
 template <int n_corners>
 class MatchedSides {
@@ -40,28 +41,29 @@ class MatchedSides {
   }
 
   [[nodiscard]] std::size_t size() const noexcept { return corners_.size(); }
-  /// By the lowest corner's global id, then the others': the order of the sides' global ids.
+  /// Return the sides, ordered by the global id of the lowest corner, then by those of the others. Global ids of sides
+  /// have the same order.
   [[nodiscard]] const std::vector<Corners>& corners() const& noexcept { return corners_; }
   const std::vector<Corners>& corners() && = delete;
-  /// Whether an own cell has it, not only ghosts.
+  /// Tell whether an owned cell has this side, not only ghosts.
   [[nodiscard]] bool is_own(std::size_t side) const { return is_own_[side]; }
   /// Call `visit(side)` for the sides whose lowest corner is v, ascending.
   template <class Visit>
   void for_each_at(LocalId v, Visit&& visit) const {
-    for (auto s = static_cast<std::size_t>(first_[index(v)]); s < size() && corners_[s][0] == v; ++s) visit(s);
+    for (std::int32_t s = first_[index(v)]; s < std::ssize(corners_) && corners_[s][0] == v; ++s) visit(s);
   }
-  /// The side with these corners, given in canonical order, or size().
-  [[nodiscard]] std::size_t find(const Corners& corners) const {
-    std::size_t found = size();
-    for_each_at(corners[0], [&](std::size_t s) {
+  /// Find the side with these corners, given in canonical order. @return -1 if there is none
+  [[nodiscard]] std::int32_t find(const Corners& corners) const {
+    std::int32_t found = -1;
+    for_each_at(corners[0], [&](std::int32_t s) {
       if (corners_[s] == corners) found = s;
     });
     return found;
   }
 
-  /// The sides of cells, moved out: call it once.
+  /// Move the sides of cells out; call it once.
   [[nodiscard]] SidesOfCells take_sides_of_cells() noexcept { return std::move(sides_of_cells_); }
-  /// Place in `corners()` of each side, by its number.
+  /// Return the place in `corners()` of each side, by its number.
   [[nodiscard]] const std::vector<std::int32_t>& place_of() const& noexcept { return place_of_; }
   const std::vector<std::int32_t>& place_of() && = delete;
 
@@ -73,7 +75,7 @@ class MatchedSides {
   }
 
  private:
-  // Sides by lowest corner, as chains.
+  // A linked list of sides for each lowest corner.
   struct Link {
     Corners corners;
     std::int32_t next;
@@ -104,9 +106,9 @@ class MatchedSides {
 
   const VertexTable& vertices_;
   SidesOfCells sides_of_cells_;
-  std::vector<std::int32_t> first_;  // by vertex: in links_, then in corners_
+  std::vector<std::int32_t> first_;  // first side of each vertex: in links_, after sort() in corners_
   std::vector<Link> links_;
-  std::size_t n_own_ = 0;  // links of own cells come first
+  std::int64_t n_own_ = 0;  // links of owned cells come first
   std::vector<Corners> corners_;
   std::vector<bool> is_own_;
   std::vector<std::int32_t> place_of_;
@@ -117,15 +119,13 @@ void MatchedSides<n_corners>::match(const EntityTable& cells, Dim dim) {
   auto& [of_cells, offsets, per_cell, of_listed] = sides_of_cells_;
   first_.assign(vertices_.size(), -1);
   std::array<std::unique_ptr<CanonicalShapes<n_corners>>, n_cell_types> shapes;
-  for (int t = 0; t < n_cell_types; ++t) {
-    const auto type = static_cast<CellType>(t);
+  for (const CellType type : all_cell_types)
     if (has_fixed_sides(type) && topology(type).dim > dim)
-      shapes[t] = std::make_unique<CanonicalShapes<n_corners>>(type, dim);
-  }
+      shapes[index(type)] = std::make_unique<CanonicalShapes<n_corners>>(type, dim);
   if (cells.has_one_type && has_fixed_sides(cells.types[0])) {
-    per_cell = shapes[static_cast<std::size_t>(cells.types[0])]->n_sides();
+    per_cell = shapes[index(cells.types[0])]->n_sides();
     of_cells.reserve(per_cell * cells.size());
-    links_.reserve(per_cell * cells.size() / 2 + vertices_.size());  // usually more than there are
+    links_.reserve(per_cell * cells.size() / 2 + vertices_.size());  // usually enough
   } else {
     offsets.push_back(0);
   }
@@ -142,7 +142,7 @@ void MatchedSides<n_corners>::match(const EntityTable& cells, Dim dim) {
     } else {
       const std::size_t n = mesh::n_corners(cells.type(c), nodes.size());
       for (std::size_t i = 0; i < n; ++i) ids[i] = vertices_.global_ids[index(nodes[i])];
-      for (const auto& shape : shapes[static_cast<std::size_t>(cells.type(c))]->of(std::span(ids).first(n))) {
+      for (const auto& shape : shapes[index(cells.type(c))]->of(std::span(ids).first(n))) {
         Corners corners;
         for (std::size_t i = 0; i < n_corners; ++i) corners[i] = shape[i] < 0 ? no_local_id : nodes[shape[i]];
         of_cell.push_back(find_or_add(corners));
@@ -168,8 +168,9 @@ void MatchedSides<n_corners>::match_listed(const EntityTable& listed) {
 template <int n_corners>
 void MatchedSides<n_corners>::sort() {
   const std::vector<std::int32_t> by_id = order_of_runs(vertices_.global_ids);
-  std::vector<std::int32_t> rank(by_id.size());  // of a vertex in the order of ids
-  for (std::size_t r = 0; r < by_id.size(); ++r) rank[by_id[r]] = static_cast<std::int32_t>(r);
+  std::vector<std::int32_t> rank(by_id.size());  // place of a vertex in the order of ids
+  std::int32_t n_ranked = 0;
+  for (const std::int32_t v : by_id) rank[v] = n_ranked++;
   struct Named {
     std::array<std::int32_t, n_corners - 1> others;  // ranks of all corners but the lowest
     std::int32_t side;
@@ -178,6 +179,7 @@ void MatchedSides<n_corners>::sort() {
   is_own_.reserve(links_.size());
   place_of_.resize(links_.size());
   std::vector<Named> chain;
+  std::int32_t n = 0;  // sides in corners_
   for (const std::int32_t v : by_id) {
     std::int32_t& first = first_[v];
     chain.clear();
@@ -189,13 +191,13 @@ void MatchedSides<n_corners>::sort() {
         one.others[i - 1] = link.corners[i] == no_local_id ? -1 : rank[index(link.corners[i])];
       side = link.next;
     }
-    std::ranges::reverse(chain);  // chains begin with the side met last; reversed, they are nearly sorted
+    std::ranges::reverse(chain);  // a list starts with the side found last; reversed, it is nearly sorted
     std::ranges::sort(chain, {}, &Named::others);
-    first = static_cast<std::int32_t>(corners_.size());
+    first = n;
     for (const Named& one : chain) {
-      place_of_[one.side] = static_cast<std::int32_t>(corners_.size());
+      place_of_[one.side] = n++;
       corners_.push_back(links_[one.side].corners);
-      is_own_.push_back(static_cast<std::size_t>(one.side) < n_own_);
+      is_own_.push_back(one.side < n_own_);
     }
   }
   links_ = {};

@@ -20,18 +20,18 @@ struct ListedFace {
   std::int64_t row;
 };
 
-/// Bring the listed faces to the homes of their lowest vertices. Collective. @return sorted by key
+/// Send the listed faces to the homes of their lowest vertices. Collective. @return sorted by key
 std::vector<ListedFace> listed_at_homes(mpi::Context& context, const MeshTables& tables) {
   std::vector<Rank> to;
   std::vector<ListedFace> faces;
   for (std::size_t b = 0; b < tables.blocks.size(); ++b) {
     const CellBlock& block = tables.blocks[b];
     if (topology(block.type).dim != Dim::face) continue;
-    const std::int64_t first = tables.first_row(b) + block.rows.first(context.rank());
+    const GlobalId first{tables.first_row(b) + block.rows.first(context.rank())};
     for (std::size_t i = 0; i < block.rows.size(context.rank()); ++i) {
       const auto nodes = block.cell(i);
       const auto corners = without_padding(nodes.first(n_corners(block.type, nodes.size())));
-      faces.push_back({detail::side_key(corners), first + static_cast<std::int64_t>(i)});
+      faces.push_back({detail::side_key(corners), value(first + i)});
       to.push_back(tables.vertices.rank_of(faces.back().key[0]));
     }
   }
@@ -40,7 +40,7 @@ std::vector<ListedFace> listed_at_homes(mpi::Context& context, const MeshTables&
   return faces;
 }
 
-/// A face as a polyhedron asks for it.
+/// A face requested by a polyhedron.
 struct AskedFace {
   SideKey key;
   std::span<const std::int64_t> corners;
@@ -83,7 +83,7 @@ std::vector<std::int64_t> list_polyhedron_faces(mpi::Context& context, MeshTable
     n_of_peer.push_back(faces.size() - n_before);
   }
 
-  // New faces by key; each has its corners in the order of the polyhedron with the lowest row.
+  // New faces by key; the polyhedron with the lowest row determines the order of their corners.
   std::vector<std::size_t> order(faces.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::erase_if(order, [&](std::size_t i) { return faces[i].row >= 0; });
@@ -105,7 +105,7 @@ std::vector<std::int64_t> list_polyhedron_faces(mpi::Context& context, MeshTable
     face.row = n_listed + row;
   }
   if (block.rows.n_rows > 0) {
-    // Senders ascend with rows, so the faces arrive in their order.
+    // Senders ascend with rows, so the faces arrive in the order of rows.
     const std::vector<std::int64_t> added = exchange::route(context, adding.parcels()).items;
     block.offsets.assign(1, 0);
     for (exchange::WordReader in(added); !in.done();) {

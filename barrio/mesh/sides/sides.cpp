@@ -27,15 +27,15 @@ namespace {
 
 constexpr RegionName all_sides_region{"mesh.all_sides"};
 
-/// Corners of the largest faces that are numbered.
+/// Maximum number of corners of a face.
 constexpr int largest_face = 32;
 
-/// The most corners that a face of a polyhedron has; at least 4. Local.
-std::size_t max_corners(const EntityTable& cells) {
-  std::size_t most = 4;
+/// Find the maximum number of corners of a polyhedron's face; at least 4. Local.
+std::int64_t max_corners(const EntityTable& cells) {
+  std::int64_t most = 4;
   for (std::size_t c = 0; c < cells.size() && (c == 0 || !cells.has_one_type || !cells.offsets.empty()); ++c) {
     if (cells.type(c) != CellType::polyhedron) continue;
-    for_each_loop(cells.nodes_of(c), [&](std::span<const LocalId> face) { most = std::max(most, face.size()); });
+    for_each_loop(cells.nodes_of(c), [&](std::span<const LocalId> face) { most = std::max(most, std::ssize(face)); });
   }
   return most;
 }
@@ -67,7 +67,7 @@ class Sides::Builder {
   using Matched = detail::MatchedSides<n_corners>;
   using Corners = typename Matched::Corners;
   using Key = std::array<GlobalId, n_corners>;
-  /// What the owner of a ghost says of its side.
+  /// Id and owner of a ghost's side, sent by the ghost's owner.
   struct Identity {
     GlobalId id;
     std::int64_t owner;
@@ -84,13 +84,13 @@ class Sides::Builder {
     const Corners& corners = sides_.corners()[side];
     return std::span<const LocalId>(corners).first(Matched::size_of(corners));
   }
-  /// Place of a side of a cell in the order of keys.
+  /// Return the place of a cell's side in the order of keys.
   [[nodiscard]] std::size_t at(LocalId side_of_cell) const { return sides_.place_of()[index(side_of_cell)]; }
 
   void resolve();
   void number();
-  /// For each local vertex, the global id of the first side of which it is the lowest corner.
-  /// @param[in] n_of_vertex  for each owned vertex, how many sides of all ranks have it as lowest corner
+  /// Compute, for each local vertex, the global id of the first side of which it is the lowest corner.
+  /// @param[in] n_of_vertex  for each owned vertex, the number of sides on all ranks of which it is the lowest corner
   [[nodiscard]] std::vector<std::int64_t> begins_of_vertices(std::span<const std::int32_t> n_of_vertex);
   void number_copies();
   void order();
@@ -102,12 +102,13 @@ class Sides::Builder {
   Sides& out_;
   Matched sides_;
   // By place in the order of keys.
-  std::vector<Rank> owners_;  // -1: of ghosts alone, not known yet
+  std::vector<Rank> owners_;  // -1: a side of ghosts only, owner not known yet
   std::vector<GlobalId> ids_;
   std::vector<std::pair<std::int32_t, std::int32_t>> shared_;  // side, set of ranks; ascending
 };
 
-/// Two ranks share a side if both have cells with it: each tells the other of the sides whose corners they share.
+/// Find the sharers and the owner of each side. Two ranks share a side if both own cells with it: each sends the other
+/// the sides whose corners they share.
 template <int n_corners>
 void Sides::Builder<n_corners>::resolve() {
   const Rank me = context_.rank();
@@ -118,7 +119,7 @@ void Sides::Builder<n_corners>::resolve() {
   auto round = hood.begin_round<Key>();
   std::vector<Rank> common;
   std::vector<Rank> both;
-  const auto tell = [&](std::size_t s) {
+  const auto tell = [&](std::int32_t s) {
     if (!sides_.is_own(s)) return;
     const std::span<const LocalId> corners = corners_of(s);
     if (std::ranges::any_of(corners, [&](LocalId v) { return sharers[index(v)] < 0; })) return;
@@ -147,8 +148,8 @@ void Sides::Builder<n_corners>::resolve() {
   for (const auto& [from, key] : round.received()) {
     Corners corners;
     for (std::size_t i = 0; i < n_corners; ++i) corners[i] = local(key[i]);
-    const std::size_t side = sides_.find(corners);
-    if (side < sides_.size() && sides_.is_own(side)) found.emplace_back(static_cast<std::int32_t>(side), from);
+    const std::int32_t side = sides_.find(corners);
+    if (side >= 0 && sides_.is_own(side)) found.emplace_back(side, from);
   }
   std::ranges::sort(found);
   owners_.resize(sides_.size());
@@ -160,24 +161,24 @@ void Sides::Builder<n_corners>::resolve() {
     for (; i < found.size() && found[i].first == side; ++i) ranks.push_back(found[i].second);
     std::ranges::sort(ranks);
     shared_.emplace_back(side, out_.table_.rank_sets.add(ranks));
-    Hash64 hash(static_cast<std::uint64_t>(value(out_.dim_)));
-    for (const LocalId v : corners_of(static_cast<std::size_t>(side))) hash.add(barrio::value(id_of(v)));
+    Hash64 hash(index(out_.dim_));
+    for (const LocalId v : corners_of(side)) hash.add(barrio::value(id_of(v)));
     owners_[side] = ranks[hash.value() % ranks.size()];
   }
 }
 
-/// Number the sides that this rank owns. The sides of one lowest corner are counted by that corner's owner, the corners
-/// by their homes.
+/// Number the sides that this rank owns. The owner of a vertex counts the sides of which it is the lowest corner; the
+/// homes of the vertices sum these counts.
 template <int n_corners>
 void Sides::Builder<n_corners>::number() {
   const Rank me = context_.rank();
   struct Other {
-    std::int32_t side;  // -1: another rank's
+    std::int32_t side;  // -1: of another rank
     Rank from;
-    std::size_t at;  // place among what that rank sent
+    std::size_t at;  // place in the message of that rank
     Key key;
   };
-  // 1. Keys of owned sides to the owner of their lowest corner.
+  // 1. Send keys of owned sides to the owner of their lowest corner.
   exchange::Neighborhood hood(context_, mesh_.neighbours());
   std::vector<std::pair<LocalId, Other>> at_corner;  // lowest corners that others share
   std::vector<std::vector<std::int32_t>> asked(mesh_.neighbours().size());
@@ -188,14 +189,14 @@ void Sides::Builder<n_corners>::number() {
     const Rank owner = vertices_.owners[index(low)];
     const std::size_t n =
         std::ranges::lower_bound(mesh_.neighbours(), owner) - mesh_.neighbours().begin();  // past the end for this rank
-    sides_.for_each_at(low, [&](std::size_t s) {
+    sides_.for_each_at(low, [&](std::int32_t s) {
       if (owners_[s] != me) return;
       if (owner == me) {
-        at_corner.push_back({low, {static_cast<std::int32_t>(s), me, 0, key_of(s)}});
+        at_corner.push_back({low, {s, me, 0, key_of(s)}});
         return;
       }
       round.allocate(owner) = key_of(s);
-      asked[n].push_back(static_cast<std::int32_t>(s));
+      asked[n].push_back(s);
     });
   }
   round.close();
@@ -212,7 +213,7 @@ void Sides::Builder<n_corners>::number() {
   }
   std::ranges::sort(at_corner, {}, [](const auto& one) { return std::tuple(one.first, one.second.key); });
 
-  // 2. Places among the sides of a corner. Where nobody shares the corner, they are known here.
+  // 2. Compute the places of sides at their lowest corner. For corners that nobody shares they are known locally.
   std::vector<std::int32_t> place(sides_.size(), 0);
   std::vector<std::int32_t> n_of_vertex(vertices_.n_owned, 0);
   std::vector<std::vector<std::int32_t>> replies(mesh_.neighbours().size());
@@ -240,7 +241,7 @@ void Sides::Builder<n_corners>::number() {
     for (const std::int32_t at : run.messages) place[asked[n][n_read[n]++]] = at;
   }
 
-  // 3. All in the order of their lowest corners.
+  // 3. Number all sides in the order of their lowest corners.
   const std::vector<std::int64_t> begins = begins_of_vertices(n_of_vertex);
   ids_.resize(sides_.size());
   for (std::size_t side = 0; side < sides_.size(); ++side) {
@@ -254,30 +255,30 @@ std::vector<std::int64_t> Sides::Builder<n_corners>::begins_of_vertices(std::spa
   GlobalId highest = no_global_id;
   for (std::size_t v = 0; v < vertices_.n_owned; ++v) highest = std::max(highest, vertices_.global_ids[v]);
   const Slabs slabs{mpi::max(context_, barrio::value(highest)) + 1, context_.size()};
-  // Runs of consecutive vertex ids are counted as one: how many sides come before each of them is known here.
+  // A run of consecutive vertex ids is counted as one; the counts within a run are known locally.
   struct Run {
-    std::int32_t row;  // of the first one, in the home's slab
-    std::int32_t n;    // sides of all of them
+    std::int32_t row;  // of the first vertex, in the home's slab
+    std::int32_t n;    // sides of all vertices of the run
   };
   std::vector<Rank> to;
   std::vector<Run> runs;
   std::vector<std::int64_t> begin_of(vertices_.size(), 0);
-  std::vector<std::int32_t> first_vertices;
+  std::vector<LocalId> first_vertices;
   GlobalId next = no_global_id;
-  GlobalId end = no_global_id;  // of the home's slab
+  GlobalId end = no_global_id;  // end of the home's slab
   for (std::size_t v = 0; v < vertices_.n_owned; ++v) {
     const GlobalId id = vertices_.global_ids[v];
     if (id != next || id == end) {
       to.push_back(slabs.rank_of(id));
       end = GlobalId{slabs.first(to.back() + 1)};
       runs.push_back({static_cast<std::int32_t>(barrio::value(id) - slabs.first(to.back())), 0});
-      first_vertices.push_back(static_cast<std::int32_t>(v));
+      first_vertices.push_back(local_id(v));
     }
     begin_of[v] = runs.back().n;
     runs.back().n += n_of_vertex[v];
     next = GlobalId{barrio::value(id) + 1};
   }
-  first_vertices.push_back(static_cast<std::int32_t>(vertices_.n_owned));
+  first_vertices.push_back(local_id(vertices_.n_owned));
   const auto number_rows = [&](const exchange::Parcels<Run>& counted) {
     std::vector<std::int64_t> first(slabs.size(context_.rank()) + 1, 0);
     for (const Run& run : counted.items) first[run.row + 1] = run.n;
@@ -292,15 +293,16 @@ std::vector<std::int64_t> Sides::Builder<n_corners>::begins_of_vertices(std::spa
   const std::vector<std::int64_t> begins =
       exchange::ask_together(context_, to, runs, number_rows, exchange::Route::automatic);
   for (std::size_t i = 0; i < begins.size(); ++i) {
-    const std::size_t low = first_vertices[i];
-    const std::size_t high = first_vertices[i + 1];
+    const std::size_t low = index(first_vertices[i]);
+    const std::size_t high = index(first_vertices[i + 1]);
     for (std::size_t v = low; v < high; ++v) begin_of[v] += begins[i];
   }
   exchange::HaloExchange<std::int64_t>(context_, mesh_.halo_plan(Dim::vertex), begin_of, 1).exchange();
   return begin_of;
 }
 
-/// Ids of sides that others own: on own cells by the list that two ranks share, on ghosts from the cell's owner.
+/// Set the ids of sides that other ranks own: for sides of owned cells by the list that two ranks share, for sides of
+/// ghosts from the owner of the cell.
 template <int n_corners>
 void Sides::Builder<n_corners>::number_copies() {
   const Rank me = context_.rank();
@@ -331,11 +333,11 @@ void Sides::Builder<n_corners>::number_copies() {
 
   if (mesh_.ghost_layers() == 0) return;
   const EntityTable& cells = mesh_.cells();
-  std::size_t most = out_.per_cell_;
+  std::int64_t most = out_.per_cell_;
   for (std::size_t c = 0; c < cells.size() && !out_.offsets_.empty(); ++c)
-    most = std::max(most, out_.of_cell(c).size());
-  most = mpi::max(context_, static_cast<std::int64_t>(most));
-  // Memory pages of cells that are neither sent nor received stay untouched.
+    most = std::max(most, std::ssize(out_.of_cell(c)));
+  most = mpi::max(context_, most);
+  // The memory stays uninitialised: pages of cells that are neither sent nor received are never touched.
   const auto memory = std::make_unique_for_overwrite<Identity[]>(most * cells.size());
   const std::span<Identity> of_slots(memory.get(), most * cells.size());
   for (const LocalId c : mesh_.halo_plan(mesh_.cell_dim())->out) {
@@ -370,7 +372,7 @@ void Sides::Builder<n_corners>::order() {
   table.n_owned = local_order.n_owned;
   table.owners = std::move(local_order.owners);
 
-  // One shape in the whole mesh is known from the cells' types.
+  // If all sides have the same shape, it follows from the types of the cells.
   std::vector<LocalId> local_of(n);
   table.global_ids.reserve(n);
   if constexpr (n_corners < 4) {
@@ -423,7 +425,7 @@ Sides::Sides(const Mesh& mesh, Dim dim) : context_(&mesh.context()), dim_(dim) {
     throw AgreedError(ErrorCode::usage,
                       {.subject = fmt::format("sides of dimension {}", value(dim)),
                        .cause = fmt::format("do not exist for cells of dimension {}", value(mesh.cell_dim())),
-                       .remedy = "ask for edges, or for faces of a mesh of volumes"});
+                       .remedy = "ask for edges, or for faces in a mesh of volume cells"});
   }
   const Region region(mesh.context().trace(), all_sides_region);
   const EntityTable& cells = mesh.cells();
@@ -435,9 +437,8 @@ Sides::Sides(const Mesh& mesh, Dim dim) : context_(&mesh.context()), dim_(dim) {
     Builder<3>(mesh, *this).build();
     return;
   }
-  // The capacity for corners is the same on every rank, because sides travel in it.
-  const std::size_t most =
-      static_cast<std::size_t>(mpi::max(mesh.context(), static_cast<std::int64_t>(max_corners(cells))));
+  // The capacity for corners must be the same on every rank, because it is the size of the messages' items.
+  const std::int64_t most = mpi::max(mesh.context(), max_corners(cells));
   if (most <= 4) {
     Builder<4>(mesh, *this).build();
   } else if (most <= 8) {
@@ -447,7 +448,7 @@ Sides::Sides(const Mesh& mesh, Dim dim) : context_(&mesh.context()), dim_(dim) {
   } else {
     throw AgreedError(ErrorCode::bad_input,
                       {.subject = fmt::format("a face of {} corners", most),
-                       .cause = fmt::format("is too large: faces are numbered up to {} corners", largest_face),
+                       .cause = fmt::format("is too large: a face may have at most {} corners", largest_face),
                        .remedy = "cut such cells into smaller ones"});
   }
 }
@@ -455,7 +456,7 @@ Sides::Sides(const Mesh& mesh, Dim dim) : context_(&mesh.context()), dim_(dim) {
 std::uint64_t Sides::checksum(const Mesh& mesh) const {
   std::uint64_t total = 0;
   for (std::size_t s = 0; s < table_.n_owned; ++s) {
-    Hash64 hash(static_cast<std::uint64_t>(value(dim_)));
+    Hash64 hash(index(dim_));
     hash.add(barrio::value(table_.global_ids[s]));
     for (const LocalId v : table_.nodes_of(s)) hash.add(barrio::value(mesh.vertices().global_ids[index(v)]));
     total += hash.value();

@@ -19,7 +19,7 @@ partition::Hypergraph vertex_nets(mpi::Context& context, const MeshTables& table
     if (topology(block.type).dim != tables.top_dim()) continue;
     const GlobalId first{tables.first_row(b) + block.rows.first(context.rank())};
     for (std::size_t i = 0; i < block.rows.size(context.rank()); ++i)
-      for (const GlobalId node : block.cell(i)) pins.push_back({node, first + static_cast<std::int64_t>(i)});
+      for (const GlobalId node : block.cell(i)) pins.push_back({node, first + i});
   }
   std::vector<Rank> to;
   to.reserve(pins.size());
@@ -34,7 +34,7 @@ partition::Hypergraph vertex_nets(mpi::Context& context, const MeshTables& table
   nets.offsets.assign(tables.vertices.size(context.rank()) + 1, 0);
   nets.pins.reserve(pins.size());
   for (const Pin& pin : pins) {
-    nets.offsets[static_cast<std::size_t>(value(pin.vertex) - first) + 1] += 1;
+    nets.offsets[value(pin.vertex) - first + 1] += 1;
     nets.pins.push_back(pin.cell);
   }
   for (std::size_t v = 1; v < nets.offsets.size(); ++v) nets.offsets[v] += nets.offsets[v - 1];

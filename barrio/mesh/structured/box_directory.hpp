@@ -6,17 +6,17 @@
 #include "barrio/base/ids.hpp"
 #include "barrio/geometry/index_box.hpp"
 
-// Who is near whom is found by a directory: the index space is cut into bins about as large as boxes are on the
-// average, and each bin belongs to a rank by a hash. Boxes are entered in the bins that they touch, and asked for in
-// those that they reach, moved by a period where that leaves the domain.
+// A directory finds the neighbours of boxes. The index space is cut into bins about as large as the average box, and a
+// hash assigns each bin to a rank. Boxes are entered in the bins that they touch. A box asks in the bins within its
+// reach, shifted by a period where that leaves the domain.
 
 namespace barrio::mesh::detail {
 
-/// A box in the directory, or a question for boxes that meet it.
+/// A box in the directory, or a query for the boxes that intersect it.
 template <std::size_t D>
 struct BoxEntry {
   geometry::IndexBox<D> box;
-  typename geometry::IndexBox<D>::Index shift;  // of a question: what moves an answer to where the asking box sees it
+  typename geometry::IndexBox<D>::Index shift;  // of a query: from an answer's box to its periodic image
   std::int64_t bin;
   std::int32_t number;  // among the boxes of its rank
   std::int32_t is_question;
@@ -42,7 +42,7 @@ struct BoxBins {
     for (std::size_t k = 0; k < D; ++k) at[k] = (cell[k] - domain.low[k]) / size[k];
     return at;
   }
-  /// Those that a box within the domain touches.
+  /// Return the bins that a box within the domain touches.
   [[nodiscard]] geometry::IndexBox<D> touched_by(const geometry::IndexBox<D>& box) const {
     geometry::IndexBox<D> bins{of(box.low), {}};
     for (std::size_t k = 0; k < D; ++k) bins.high[k] = (box.high[k] - 1 - domain.low[k]) / size[k] + 1;

@@ -43,8 +43,8 @@ struct BoxHalo<D>::Body {
 
   void check() const;
   void find_pieces();
-  /// What moves between a box and a neighbour in one direction. @param source, target  cells of the two, where the
-  /// indices are those of the box here
+  /// Find the regions that a box sends to a neighbour, or the other way round. @param source, target  cells of the
+  /// sending and the receiving box, in the indices of this rank's box
   void find_regions(std::size_t field, const Box& source, const Box& target, std::span<const Box> others,
                     std::vector<Box>& regions) const;
   void make_exchange();
@@ -54,7 +54,7 @@ struct BoxHalo<D>::Body {
   [[nodiscard]] detail::BoxRows<D> rows_of(std::size_t field, std::size_t box, const Box& region) const {
     return detail::BoxRows<D>(array_of(field, box), region, fields[field].place_bytes());
   }
-  /// Visit the rows of a piece in all its arrays. @param visit  takes the first byte of a row, and how many it has
+  /// Visit the rows of a piece in all its arrays. @param visit  takes the first byte of a row and its size
   template <class Visit>
   void for_each_row(const detail::BoxPiece<D>& piece, Visit&& visit) const {
     const BoxField& field = fields[piece.field];
@@ -80,9 +80,9 @@ struct BoxHalo<D>::Body {
   std::vector<std::vector<std::int32_t>> boxes_of;  ///< boxes to which a message brings ghosts
   std::vector<std::int32_t> interior;
   std::vector<std::int32_t> fringe;
-  std::vector<std::int32_t> n_messages_of;  ///< by box, that bring its ghosts
-  std::vector<std::int32_t> n_missing;      ///< of them in this round
-  std::vector<std::int32_t> ready;          ///< boxes whose last message has come, to be handed out
+  std::vector<std::int32_t> n_messages_of;  ///< number of messages that bring ghosts to each box
+  std::vector<std::int32_t> n_missing;      ///< number of them still missing in this round
+  std::vector<std::int32_t> ready;          ///< boxes whose last message has arrived, not handed out yet
   std::size_t n_handed_out = 0;
   std::unique_ptr<exchange::RepeatedExchange> exchange;
 };
@@ -92,26 +92,27 @@ void BoxHalo<D>::Body::check() const {
   const auto refuse_field = [](std::size_t field, const std::string& cause, const std::string& remedy) {
     refuse(ErrorCode::usage, fmt::format("field {} of a halo of boxes", field), cause, remedy);
   };
-  if (options.ghosts < 0) refuse(ErrorCode::usage, fmt::format("{} layers of ghosts", options.ghosts), "are none");
+  if (options.ghosts < 0)
+    refuse(ErrorCode::usage, fmt::format("{} layers of ghosts", options.ghosts), "must be at least 0");
   for (std::size_t f = 0; f < fields.size(); ++f) {
     const bool is_of_cells = fields[f].centering() == Centering::cell;
     if (static_cast<std::size_t>(fields[f].centering()) >= D + 2)
-      refuse_field(f, fmt::format("stands on faces across an axis beyond the {} there are", D), "");
+      refuse_field(f, fmt::format("lies on faces across an axis beyond the {} of the layout", D), "");
     if (options.ghosts + (is_of_cells || options.ghosts == 0 ? 0 : 1) > layout->reach())
       refuse_field(f,
-                   fmt::format("has {} layers of ghosts, and neighbours are known within {} cells", options.ghosts,
+                   fmt::format("has {} layers of ghosts, but neighbours are known only within {} cells", options.ghosts,
                                layout->reach()),
-                   "make the layout with a longer reach: the number of layers, and one more for vertices and faces");
+                   "make the layout with a longer reach: the number of layers, plus one for vertices and faces");
     if (fields[f].boxes().size() != layout->boxes().size())
       refuse_field(f,
-                   fmt::format("has arrays for {} boxes, and this rank has {}", fields[f].boxes().size(),
+                   fmt::format("has arrays for {} boxes, but this rank has {}", fields[f].boxes().size(),
                                layout->boxes().size()),
-                   "give one for each");
+                   "give one array for each box");
     for (std::size_t b = 0; b < layout->boxes().size(); ++b) {
       const std::size_t wanted = array_of(f, b).size() * fields[f].place_bytes() * fields[f].n_arrays();
       if (fields[f].boxes()[b].size() != wanted)
         refuse_field(f,
-                     fmt::format("has {} bytes for box {}, whose places with ghosts take {}",
+                     fmt::format("has {} bytes for box {}, but its places with ghosts take {}",
                                  fields[f].boxes()[b].size(), b, wanted),
                      "see places_with_ghosts()");
     }
@@ -121,7 +122,7 @@ void BoxHalo<D>::Body::check() const {
 template <std::size_t D>
 void BoxHalo<D>::Body::find_regions(std::size_t field, const Box& source, const Box& target,
                                     std::span<const Box> others, std::vector<Box>& regions) const {
-  // The layers around the target, beyond ends of the domain too: there is nothing to be found there.
+  // The layers may extend beyond the domain; no source has places there.
   const Centering centering = fields[field].centering();
   const Box own = places(target, centering);
   for (const Box& part :
@@ -134,7 +135,7 @@ void BoxHalo<D>::Body::find_pieces() {
   const Rank me = layout->context().rank();
   struct Found {
     Rank peer;
-    std::int32_t target;  // box that receives, box that sends, and how the latter is moved to be seen by the former
+    std::int32_t target;  // receiving box, sending box, and the shift of the sending box as seen from the receiving one
     std::int32_t source;
     Index shift;
     detail::BoxPiece<D> piece;
@@ -143,33 +144,31 @@ void BoxHalo<D>::Body::find_pieces() {
   std::vector<Found> in;
   std::vector<Box> regions;
   std::vector<Box> others;
-  for (std::size_t b = 0; b < layout->boxes().size(); ++b) {
-    const Box& mine = layout->boxes()[b];
-    const auto here = static_cast<std::int32_t>(b);
-    // All boxes that may have a place which this one and a neighbour have, seen from here.
+  for (std::int32_t here = 0; here < std::ssize(layout->boxes()); ++here) {
+    const Box& mine = layout->boxes()[here];
+    // All boxes that may share a place with both this one and a neighbour, in the indices of this one.
     others.assign(1, mine);
-    for (const Neighbour& one : layout->neighbours_of(b)) others.push_back(one.cells);
+    for (const Neighbour& one : layout->neighbours_of(here)) others.push_back(one.cells);
     std::ranges::sort(others, {}, &Box::low);
-    for (const Neighbour& one : layout->neighbours_of(b)) {
+    for (const Neighbour& one : layout->neighbours_of(here)) {
       Index back{};
       for (std::size_t k = 0; k < D; ++k) back[k] = -one.shift[k];
-      for (std::size_t f = 0; f < fields.size(); ++f) {
-        const auto field = static_cast<std::uint32_t>(f);
+      for (std::uint32_t field = 0; field < fields.size(); ++field) {
         regions.clear();
-        find_regions(f, one.cells, mine, others, regions);
+        find_regions(field, one.cells, mine, others, regions);
         for (const Box& region : regions) {
-          const detail::BoxRows<D> rows = rows_of(f, b, region);
+          const detail::BoxRows<D> rows = rows_of(field, here, region);
           if (one.rank != me) {
             in.push_back({one.rank, here, one.other, one.shift, {field, here, rows}});
           } else {
-            copies.push_back({field, one.other, here, rows_of(f, one.other, region.shifted(back)), rows});
+            copies.push_back({field, one.other, here, rows_of(field, one.other, region.shifted(back)), rows});
           }
         }
         if (one.rank == me) continue;
         regions.clear();
-        find_regions(f, mine, one.cells, others, regions);
+        find_regions(field, mine, one.cells, others, regions);
         for (const Box& region : regions)
-          out.push_back({one.rank, one.other, here, back, {field, here, rows_of(f, b, region)}});
+          out.push_back({one.rank, one.other, here, back, {field, here, rows_of(field, here, region)}});
       }
     }
   }
@@ -202,8 +201,7 @@ void BoxHalo<D>::Body::make_exchange() {
     for (const std::int32_t box : boxes) n_messages_of[box] += 1;
   }
   arriving.resize(n_bytes);
-  for (std::size_t b = 0; b < n_messages_of.size(); ++b)
-    (n_messages_of[b] == 0 ? interior : fringe).push_back(static_cast<std::int32_t>(b));
+  for (std::int32_t b = 0; b < std::ssize(n_messages_of); ++b) (n_messages_of[b] == 0 ? interior : fringe).push_back(b);
   ready.reserve(fringe.size());
   std::vector<exchange::Outgoing> outgoing;
   std::vector<exchange::Incoming> incoming;

@@ -24,7 +24,7 @@ std::string text_of(const geometry::IndexBox<D>& box) {
   return fmt::format("box from {} to {}", fmt::join(box.low, ", "), fmt::join(box.high, ", "));
 }
 
-/// Bins of the mean size of boxes. Collective.
+/// Make bins of the mean size of the boxes. Collective.
 template <std::size_t D>
 detail::BoxBins<D> make_bins(mpi::Context& context, const geometry::IndexBox<D>& domain,
                              std::span<const geometry::IndexBox<D>> boxes) {
@@ -42,8 +42,8 @@ detail::BoxBins<D> make_bins(mpi::Context& context, const geometry::IndexBox<D>&
   return bins;
 }
 
-/// What the boxes of a bin answer to the questions there. A pair that meets in several bins is answered in one: that of
-/// the first cell which both have.
+/// Answer the queries of a bin with its boxes. A pair that intersects in several bins is answered in one only: the bin
+/// of the first common cell.
 template <std::size_t D>
 void answer(std::span<const std::pair<Rank, const detail::BoxEntry<D>*>> entries, const detail::BoxBins<D>& bins,
             std::vector<Rank>& to, std::vector<detail::BoxAnswer<D>>& answers) {
@@ -106,18 +106,19 @@ BoxLayout<D>::BoxLayout(mpi::Context& context, const Box& domain, std::vector<Bo
 
 template <std::size_t D>
 void BoxLayout<D>::check() const {
-  if (domain_.empty()) refuse_together(ErrorCode::usage, text_of(domain_), "is a domain without cells");
+  if (domain_.empty())
+    refuse_together(ErrorCode::usage, text_of(domain_), "is the domain and must have at least one cell");
   if (options_.reach < 0)
-    refuse_together(ErrorCode::usage, fmt::format("a reach of {} cells", options_.reach), "is none");
+    refuse_together(ErrorCode::usage, fmt::format("a reach of {} cells", options_.reach), "must be at least 0");
   for (std::size_t k = 0; k < D; ++k)
     if (options_.is_periodic[k] && options_.reach > domain_.extent(k))
       refuse_together(ErrorCode::usage, fmt::format("a reach of {} cells", options_.reach),
-                      fmt::format("goes round the {} cells of axis {}", domain_.extent(k), k));
+                      fmt::format("exceeds the {} cells of periodic axis {}", domain_.extent(k), k));
   agree_after(*context_, [&] {
     for (const Box& box : boxes_) {
-      if (box.empty()) refuse(ErrorCode::usage, text_of(box), "has no cell");
+      if (box.empty()) refuse(ErrorCode::usage, text_of(box), "must have at least one cell");
       if (!domain_.contains(box))
-        refuse(ErrorCode::usage, text_of(box), fmt::format("reaches beyond the domain, a {}", text_of(domain_)));
+        refuse(ErrorCode::usage, text_of(box), fmt::format("extends beyond the domain, a {}", text_of(domain_)));
     }
   });
 }
@@ -132,13 +133,12 @@ void BoxLayout<D>::find_neighbours() {
     for (std::int64_t at = 0; at < touched.size(); ++at) {
       entry.bin = bins.grid.place(touched.at(at));
       entries.push_back(entry);
-      to.push_back(static_cast<Rank>(mix64(entry.bin) % static_cast<std::uint64_t>(context_->size())));
+      to.push_back(static_cast<Rank>(mix64(entry.bin) % context_->size()));
     }
   };
-  for (std::size_t b = 0; b < boxes_.size(); ++b) {
-    const auto number = static_cast<std::int32_t>(b);
-    enter({.box = boxes_[b], .shift = {}, .bin = 0, .number = number, .is_question = 0});
-    // What it reaches, of each image of the domain.
+  for (std::int32_t b = 0; b < std::ssize(boxes_); ++b) {
+    enter({.box = boxes_[b], .shift = {}, .bin = 0, .number = b, .is_question = 0});
+    // Query the cells within reach in each periodic image of the domain.
     Box images{{}, {}};
     for (std::size_t k = 0; k < D; ++k) {
       images.low[k] = options_.is_periodic[k] ? -1 : 0;
@@ -152,7 +152,7 @@ void BoxLayout<D>::find_neighbours() {
         back[k] = -shift[k];
       }
       const Box reached = boxes_[b].grown(options_.reach).shifted(back).intersected(domain_);
-      if (!reached.empty()) enter({.box = reached, .shift = shift, .bin = 0, .number = number, .is_question = 1});
+      if (!reached.empty()) enter({.box = reached, .shift = shift, .bin = 0, .number = b, .is_question = 1});
     }
   }
   const exchange::Parcels<detail::BoxEntry<D>> directory = exchange::route(
@@ -215,13 +215,13 @@ void BoxLayout<D>::validate() const {
             });
         if (!is_known)
           refuse(ErrorCode::internal, "layout of boxes",
-                 fmt::format("rank {} knows a neighbour here that does not know it", heard.peers[p]),
+                 fmt::format("rank {} lists a neighbour here that does not list it", heard.peers[p]),
                  "this is a bug in barrio, please report it");
         n_known += 1;
       }
     }
     if (n_known != neighbours_.size())
-      refuse(ErrorCode::internal, "layout of boxes", "neighbours do not know one another alike",
+      refuse(ErrorCode::internal, "layout of boxes", "the ranks disagree about their neighbours",
              "this is a bug in barrio, please report it");
   });
 }

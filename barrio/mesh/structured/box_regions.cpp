@@ -3,8 +3,8 @@
 namespace barrio::mesh::detail {
 namespace {
 
-/// Steps from a place to the cells around it, the first of them first: 0 or -1 along axes between whose cells it
-/// stands.
+/// List the steps from a place to the cells around it, in the order of precedence: 0 or -1 along each axis on which the
+/// place lies between cells.
 template <std::size_t D>
 std::vector<typename geometry::IndexBox<D>::Index> steps_to_cells(Centering centering) {
   std::vector<typename geometry::IndexBox<D>::Index> steps{{}};
@@ -30,7 +30,7 @@ std::vector<geometry::IndexBox<D>> owned_places(const geometry::IndexBox<D>& box
   std::vector<Box> parts;
   std::vector<Box> next;
   for (std::size_t s = 0; s < steps.size(); ++s) {
-    // Places of which this step leads to the first cell in the box: along an axis all cells, or the end behind them.
+    // Places from which this step leads into the box: along an axis all cells, or the end behind them.
     Box first = box;
     for (std::size_t k = 0; k < D; ++k) {
       if (steps[s][k] == 0) continue;

@@ -11,7 +11,7 @@
 
 namespace barrio::mesh::detail {
 
-/// Copy a row: mostly a few words, for which a call would cost more than the copy.
+/// Copy a row. Most rows are a few words, for which a call would cost more than the copy.
 inline void copy_row(std::byte* to, const std::byte* from, std::size_t n_bytes) noexcept {
   constexpr std::size_t word = 8;
   constexpr std::size_t max_by_words = 8 * word;
@@ -22,10 +22,10 @@ inline void copy_row(std::byte* to, const std::byte* from, std::size_t n_bytes) 
   for (std::size_t at = 0; at < n_bytes; at += word) std::memcpy(to + at, from + at, word);
 }
 
-/// Some places of an array over a box: rows along the first axis.
+/// A region of an array over a box, as rows along the first axis.
 template <std::size_t D>
 struct BoxRows {
-  using Number = std::array<std::size_t, D - 1>;  ///< of a row along the other axes
+  using Number = std::array<std::size_t, D - 1>;  ///< index of a row along the other axes
 
   std::size_t first = 0;  ///< byte of the first place
   std::size_t row_bytes = 0;
@@ -33,7 +33,7 @@ struct BoxRows {
   Number stride{};  ///< bytes from one row to the next
 
   BoxRows() = default;
-  /// @pre the array's box has the region
+  /// @pre the array's box contains the region
   BoxRows(const geometry::IndexBox<D>& array, const geometry::IndexBox<D>& region, std::size_t place_bytes)
       : first(array.place(region.low) * place_bytes), row_bytes(region.extent(0) * place_bytes) {
     std::size_t bytes = place_bytes;
@@ -48,7 +48,7 @@ struct BoxRows {
     for (const std::size_t rows : n) bytes *= rows;
     return bytes;
   }
-  /// Byte of a row's first place.
+  /// Return the offset in bytes of a row's first place.
   [[nodiscard]] std::size_t at(const Number& row) const noexcept {
     std::size_t byte = first;
     for (std::size_t k = 0; k + 1 < D; ++k) byte += row[k] * stride[k];
@@ -67,7 +67,7 @@ struct BoxRows {
   }
 };
 
-/// A part of a message: some places of a box, of all arrays of a field.
+/// A part of a message: a region of a box, in all arrays of a field.
 template <std::size_t D>
 struct BoxPiece {
   std::uint32_t field;
@@ -75,7 +75,7 @@ struct BoxPiece {
   BoxRows<D> rows;
 };
 
-/// Places that one box of this rank copies from another.
+/// A region that one box of this rank copies from another.
 template <std::size_t D>
 struct BoxCopy {
   std::uint32_t field;

@@ -15,6 +15,7 @@
 #include "barrio/exchange/neighborhood.hpp"
 #include "barrio/mesh/box_halo.hpp"
 #include "barrio/mesh/tables/drawn_owner.hpp"
+#include "barrio/mesh/tables/grid_numbers.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
 
@@ -28,20 +29,20 @@ constexpr std::array<std::string_view, 5> decomposition_names{"alljorkori", "all
 
 std::int64_t cut_at(std::int64_t n, std::int64_t piece, std::int64_t n_pieces) { return n * piece / n_pieces; }
 
-/// Whether every box gets a cell.
+/// Tell whether every box gets a cell.
 bool fits(const std::array<int, 3>& grid, const Place& n) {
   for (std::size_t k = 0; k < 3; ++k)
     if (grid[k] > n[k]) return false;
   return true;
 }
 
-/// The cheapest grid of one box per rank; if there is none, of the largest number of boxes that has one.
-/// @param cost  of a grid; infinity for one that is not allowed
+/// Find the cheapest grid with one box per rank or, if there is none, with the largest possible number of boxes.
+/// @param cost  of a grid; infinity if it is not allowed
 template <class Cost>
 std::array<int, 3> best_grid(int n_ranks, const Place& n, Cost&& cost) {
   // There are no more boxes than cells; each step tries the divisors of one number.
-  const double n_cells = static_cast<double>(n[0]) * static_cast<double>(n[1]) * static_cast<double>(n[2]);
-  for (int boxes = static_cast<int>(std::min(static_cast<double>(n_ranks), n_cells)); boxes > 1; --boxes) {
+  const double n_cells = detail::product_of(n);
+  for (int boxes = static_cast<int>(std::min<double>(n_ranks, n_cells)); boxes > 1; --boxes) {
     std::array<int, 3> best{1, 1, 1};
     double least = std::numeric_limits<double>::infinity();
     for (int a = 1; a <= boxes; ++a) {
@@ -63,7 +64,7 @@ std::array<int, 3> best_grid(int n_ranks, const Place& n, Cost&& cost) {
 
 std::array<int, 3> make_grid(Decomposition decomposition, int n_ranks, const Place& n) {
   constexpr double never = std::numeric_limits<double>::infinity();
-  const auto square = [](int a, int b) { return static_cast<double>(std::abs(a - b)); };
+  const auto square = [](int a, int b) -> double { return std::abs(a - b); };
   switch (decomposition) {
     case Decomposition::alljorkori:
       for (const std::size_t axis : {std::size_t{1}, std::size_t{2}, std::size_t{0}}) {
@@ -80,8 +81,7 @@ std::array<int, 3> make_grid(Decomposition decomposition, int n_ranks, const Pla
     case Decomposition::alljkbal:
       return best_grid(n_ranks, n, [&](const std::array<int, 3>& g) {
         return g[0] > 1 ? never
-                        : std::abs(std::log(static_cast<double>(g[1]) / g[2]) -
-                                   std::log(static_cast<double>(n[1]) / static_cast<double>(n[2])));
+                        : std::abs(std::log(detail::ratio_of(g[1], g[2])) - std::log(detail::ratio_of(n[1], n[2])));
       });
     case Decomposition::sqij:
       return best_grid(n_ranks, n, [&](const auto& g) { return g[2] > 1 ? never : square(g[0], g[1]); });
@@ -91,7 +91,7 @@ std::array<int, 3> make_grid(Decomposition decomposition, int n_ranks, const Pla
   }
   return best_grid(n_ranks, n, [&](const std::array<int, 3>& g) {
     double surface = 0.0;
-    for (std::size_t k = 0; k < 3; ++k) surface += static_cast<double>(g[k]) / static_cast<double>(n[k]);
+    for (std::size_t k = 0; k < 3; ++k) surface += detail::ratio_of(g[k], n[k]);
     return surface;
   });
 }
@@ -118,18 +118,17 @@ StructuredMesh::StructuredMesh(mpi::Context& context, StructuredOptions options)
   const std::string box = fmt::format("box of {} x {} x {} cells", n[0], n[1], n[2]);
   if (n[0] < 1 || n[1] < 1 || n[2] < 1)
     refuse_together(ErrorCode::usage, box, "needs at least one cell along each axis");
-  if (static_cast<double>(n[0] + 1) * static_cast<double>(n[1] + 1) * static_cast<double>(n[2] + 1) > 1e17)
+  if (detail::product_of({n[0] + 1, n[1] + 1, n[2] + 1}) > 1e17)
     refuse_together(ErrorCode::usage, box, "has more vertices than can be numbered");
   for (std::size_t k = 0; k < 3; ++k) check_axis(k);
   if (options_.ghost_layers < 0)
-    refuse_together(ErrorCode::usage, fmt::format("{} ghost layers", options_.ghost_layers),
-                    "is not a number of layers");
+    refuse_together(ErrorCode::usage, fmt::format("{} ghost layers", options_.ghost_layers), "must be at least 0");
   grid_ = make_grid(options_.decomposition, context.size(), n);
   for (std::size_t k = 0; k < 3; ++k) {
     const std::int64_t thinnest = n[k] / grid_[k];
     if ((grid_[k] > 1 || options_.is_periodic[k]) && options_.ghost_layers > thinnest)
       refuse_together(ErrorCode::usage, fmt::format("{} ghost layers", options_.ghost_layers),
-                      fmt::format("are more than the {} cells that boxes have along axis {}", thinnest, k),
+                      fmt::format("must not exceed the {} cells of the thinnest box along axis {}", thinnest, k),
                       "ask for fewer layers or ranks, or another decomposition");
   }
   if (context.rank() < grid_[0] * grid_[1] * grid_[2]) {
@@ -238,7 +237,7 @@ void StructuredMesh::find_neighbours() {
   std::vector<BoxLayout<3>::Neighbour> near;
   if (!own_.empty()) {
     const std::array<int, 3> here = place_of(context_->rank());
-    const int reach = 1;  // boxes are no thinner than the ghosts are deep
+    const int reach = 1;  // no box is thinner than the ghost layers
     for (int dk = -reach; dk <= reach; ++dk) {
       for (int dj = -reach; dj <= reach; ++dj) {
         for (int di = -reach; di <= reach; ++di) {
@@ -264,14 +263,14 @@ void StructuredMesh::find_neighbours() {
     }
     std::ranges::sort(neighbours_, {}, [](const Neighbour& one) { return std::tuple(one.rank, one.shift); });
   }
-  // The boxes around this one are all that there is within the thickness of the thinnest.
+  // Within the thickness of the thinnest box there are no boxes but the adjacent ones.
   std::int64_t reach = options_.ghost_layers + 1;
   for (std::size_t k = 0; k < 3; ++k)
     if (grid_[k] > 1 || options_.is_periodic[k]) reach = std::min(reach, options_.n[k] / grid_[k]);
   layout_ = std::make_shared<const BoxLayout<3>>(
       *context_, all_cells(), own_.empty() ? std::vector<IndexBox>{} : std::vector{own_}, std::move(near),
       BoxLayoutOptions<3>{.is_periodic = options_.is_periodic, .reach = static_cast<int>(reach)});
-  // The handshake: each tells the others which box it computed for them; nothing else needs a message.
+  // The handshake: each rank sends its neighbours the boxes it computed for them; nothing else needs a message.
   std::vector<Rank> ranks;
   for (const Neighbour& neighbour : neighbours_)
     if (neighbour.rank != context_->rank() && (ranks.empty() || ranks.back() != neighbour.rank))
@@ -298,7 +297,7 @@ void StructuredMesh::exchange_bytes(std::span<std::byte> values, std::size_t cel
 }
 
 std::int64_t StructuredMesh::n_shared_vertices() const noexcept {
-  // All own vertices but the inner ones: shared ones lie on the sides that neighbours touch.
+  // All own vertices minus the inner ones: shared vertices lie on the sides that neighbours touch.
   IndexBox inside = own_vertices();
   for (std::size_t k = 0; k < 3; ++k) {
     if (own_.empty()) break;
@@ -310,7 +309,7 @@ std::int64_t StructuredMesh::n_shared_vertices() const noexcept {
 }
 
 void StructuredMesh::validate() const {
-  // Each pair compares digests of what both share; ghosts get the ids of their owners' cells.
+  // Each pair compares digests of its shared vertices; ghosts get the ids of their owners' cells.
   std::vector<std::int64_t> ids(local_.size(), -1);
   for (std::int64_t c = 0; c < own_.size(); ++c) ids[local_.place(own_.at(c))] = value(cell_id(own_.at(c)));
   exchange(std::span<std::int64_t>(ids));
@@ -347,7 +346,7 @@ void StructuredMesh::validate() const {
     if (digest != digest_with(from)) fault = fmt::format("shared vertices differ from those of rank {}", from);
   agree_after(*context_, [&] {
     for (std::int64_t c = 0; c < local_.size() && fault.empty(); ++c)
-      if (ids[c] != value(cell_id(local_.at(c)))) fault = fmt::format("local cell {} is not its owner's", c);
+      if (ids[c] != value(cell_id(local_.at(c)))) fault = fmt::format("local cell {} differs from its owner's", c);
     if (!fault.empty())
       throw Error(
           ErrorCode::internal,

@@ -8,8 +8,9 @@
 #include "barrio/base/error.hpp"
 #include "barrio/mesh/box.hpp"
 #include "barrio/mesh/structured.hpp"
+#include "barrio/mesh/tables/grid_numbers.hpp"
 
-// Where the vertices of a structured mesh stand.
+// Coordinates of the vertices of a structured mesh.
 
 namespace barrio::mesh {
 namespace {
@@ -30,12 +31,12 @@ void StructuredMesh::check_axis(std::size_t axis) const {
   }
   if (std::ssize(along) != options_.n[axis] + 1)
     refuse_together(ErrorCode::usage, fmt::format("{} places along axis {}", along.size(), axis),
-                    fmt::format("are not those of the {} vertices there", options_.n[axis] + 1));
+                    fmt::format("must be one for each of the {} vertices there", options_.n[axis] + 1));
   const bool ascends = std::ranges::adjacent_find(along, std::ranges::greater_equal{}) == along.end();
   const bool descends = std::ranges::adjacent_find(along, std::ranges::less_equal{}) == along.end();
   if (!std::ranges::all_of(along, [](double x) { return std::isfinite(x); }) || (!ascends && !descends))
     refuse_together(ErrorCode::usage, fmt::format("places along axis {}", axis),
-                    "need finite numbers that all ascend or all descend");
+                    "must be finite numbers that strictly ascend or strictly descend");
 }
 
 std::array<double, 3> StructuredMesh::coordinates(const Place& vertex) const noexcept {
@@ -45,7 +46,7 @@ std::array<double, 3> StructuredMesh::coordinates(const Place& vertex) const noe
       x[k] = options_.along[k][vertex[k]];
       continue;
     }
-    const double t = static_cast<double>(vertex[k]) / static_cast<double>(options_.n[k]);
+    const double t = detail::ratio_of(vertex[k], options_.n[k]);
     x[k] = options_.low[k] * (1.0 - t) + options_.high[k] * t;
   }
   return x;
@@ -73,7 +74,7 @@ std::vector<double> StructuredMesh::make_coordinates() const {
 MeshTables StructuredMesh::to_tables() const {
   if (options_.is_periodic != std::array<bool, 3>{false, false, false}) {
     throw AgreedError(ErrorCode::usage, {.subject = "tables of a periodic box",
-                                         .cause = "would need two places for one vertex",
+                                         .cause = "would need two positions for one vertex",
                                          .remedy = "make the box without periodic axes"});
   }
   MeshTables tables = make_box(*context_, {.n = options_.n, .parts = grid_});

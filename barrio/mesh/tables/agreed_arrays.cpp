@@ -9,6 +9,7 @@
 
 #include "barrio/base/error.hpp"
 #include "barrio/base/hash.hpp"
+#include "barrio/mesh/tables/all_cell_types.hpp"
 #include "barrio/mesh/topology.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
@@ -39,27 +40,25 @@ MeshArrays::Tag& MeshArrays::add_tag(std::string name, TagType type, int n_compo
 namespace detail {
 namespace {
 
-constexpr std::size_t place(CellType type) noexcept { return static_cast<std::size_t>(type); }
-
 std::string_view plural(CellType type) { return topology(type).plural; }
 
 void check_vertices(const MeshArrays& arrays) {
   const std::size_t n = arrays.coordinates.size() / 3;
   if (arrays.coordinates.size() % 3 != 0)
     refuse(ErrorCode::usage, "coordinates",
-           fmt::format("are {} numbers, not three a vertex", arrays.coordinates.size()));
+           fmt::format("must be three numbers per vertex, but there are {}", arrays.coordinates.size()));
   const auto wrong = std::ranges::find_if(arrays.coordinates, [](double x) { return !std::isfinite(x); });
   if (wrong != arrays.coordinates.end())
     refuse(ErrorCode::bad_input, "coordinates",
-           fmt::format("of vertex {} given here are not finite numbers", (wrong - arrays.coordinates.begin()) / 3));
+           fmt::format("of vertex {} on this rank must be finite numbers", (wrong - arrays.coordinates.begin()) / 3));
   if (!arrays.vertex_ids.empty() && arrays.vertex_ids.size() != n)
-    refuse(ErrorCode::usage, "vertex ids", fmt::format("are {} for {} vertices", arrays.vertex_ids.size(), n),
+    refuse(ErrorCode::usage, "vertex ids",
+           fmt::format("are {}, but there are {} vertices", arrays.vertex_ids.size(), n),
            "give one for each vertex, or none at all");
-  constexpr std::int64_t limit = std::int64_t{1} << 60;  // what EntityCode has room for
+  constexpr std::int64_t limit = std::int64_t{1} << 60;  // capacity of EntityCode
   const auto beyond = std::ranges::find_if(arrays.vertex_ids, [](std::int64_t id) { return id < 0 || id >= limit; });
   if (beyond != arrays.vertex_ids.end())
-    refuse(ErrorCode::bad_input, "vertex ids",
-           fmt::format("have the number {}, which is not in 0 .. 2^60 - 1", *beyond));
+    refuse(ErrorCode::bad_input, "vertex ids", fmt::format("must be in 0 .. 2^60 - 1, but one is {}", *beyond));
 }
 
 void check_offsets(const MeshArrays::Cells& cells) {
@@ -69,27 +68,28 @@ void check_offsets(const MeshArrays::Cells& cells) {
                                                     std::ranges::is_sorted(cells.offsets);
   if (!is_sound)
     refuse(ErrorCode::usage, std::string(plural(cells.type)),
-           fmt::format("have offsets that do not run from 0 to the {} nodes, ascending", end));
+           fmt::format("must have offsets that ascend from 0 to the number of nodes, {}", end));
 }
 
 void check_cells(const MeshArrays& arrays) {
   std::array<bool, n_cell_types> is_seen{};
   for (const MeshArrays::Cells& cells : arrays.cells) {
     const std::string who(plural(cells.type));
-    if (cells.type == CellType::vertex) refuse(ErrorCode::usage, who, "are no cells");
-    if (std::exchange(is_seen[place(cells.type)], true)) refuse(ErrorCode::usage, who, "are given twice by a rank");
+    if (cells.type == CellType::vertex) refuse(ErrorCode::usage, who, "are not cells");
+    if (std::exchange(is_seen[index(cells.type)], true)) refuse(ErrorCode::usage, who, "are given twice by a rank");
     const int n_corners = topology(cells.type).n_corners;
     if (cells.nodes_per_cell < n_corners)
       refuse(ErrorCode::usage, who,
-             fmt::format("have {} nodes each, at least {} are needed", cells.nodes_per_cell, n_corners));
+             fmt::format("have {} nodes each, but need at least {}", cells.nodes_per_cell, n_corners));
     if (cells.nodes_per_cell == 0) {
       check_offsets(cells);
     } else if (cells.nodes.size() % cells.nodes_per_cell != 0) {
       refuse(ErrorCode::usage, who,
-             fmt::format("have {} nodes, which are not {} each", cells.nodes.size(), cells.nodes_per_cell));
+             fmt::format("have {} nodes, which is not a multiple of {}", cells.nodes.size(), cells.nodes_per_cell));
     }
     if (!cells.parts.empty() && cells.parts.size() != cells.size())
-      refuse(ErrorCode::usage, "parts", fmt::format("are {} for {} {}", cells.parts.size(), cells.size(), who));
+      refuse(ErrorCode::usage, "parts",
+             fmt::format("are {}, but there are {} {}", cells.parts.size(), cells.size(), who));
   }
 }
 
@@ -101,7 +101,7 @@ void check_sets(const MeshArrays& arrays) {
       if (wrong != members.places.end())
         refuse(ErrorCode::bad_input, fmt::format("{} set '{}'", name(set.info.kind), set.info.name),
                fmt::format("has member {}, but this rank gives {} {}", *wrong, n, plural(members.type)),
-               "members are places in the arrays of the same rank");
+               "members are indices into the arrays of the same rank");
     }
 }
 
@@ -113,9 +113,9 @@ void check_tags(const MeshArrays& arrays) {
     if (std::ranges::find(names, tag.info.name) != names.end()) refuse(ErrorCode::usage, who, "is listed twice");
     names.push_back(tag.info.name);
     if (tag.info.n_components < 1 || tag.info.length_varies)
-      refuse(ErrorCode::usage, who, "has no fixed number of components");
+      refuse(ErrorCode::usage, who, "must have a fixed number of components");
     if (tag.info.type != TagType::int32 && tag.info.type != TagType::float64)
-      refuse(ErrorCode::usage, who, fmt::format("is of the type {}", name(tag.info.type)), "give int32 or float64");
+      refuse(ErrorCode::usage, who, fmt::format("has the type {}", name(tag.info.type)), "give int32 or float64");
     for (const MeshArrays::Values& values : tag.values) {
       const std::size_t n = n_given(arrays, values.type);
       if (values.bytes.size() != n * tag.info.value_bytes())
@@ -126,7 +126,7 @@ void check_tags(const MeshArrays& arrays) {
   }
 }
 
-/// A hash of what every rank has to list alike.
+/// Compute a hash of the lists that must be the same on every rank.
 std::uint64_t hash_of_lists(const MeshArrays& arrays) {
   Hash64 hash;
   for (const MeshArrays::Set& set : arrays.sets) {
@@ -144,21 +144,21 @@ void agree_on_lists(mpi::Context& context, const MeshArrays& arrays) {
   if (extremes[0] != ~extremes[1])
     throw AgreedError(ErrorCode::usage, {.subject = "mesh arrays",
                                          .cause = "do not list the same sets, tags and number of parts on every rank",
-                                         .remedy = "list them alike; members and values may be empty"});
+                                         .remedy = "give the same lists; members and values may be empty"});
 }
 
-/// Numbers of rows, and nodes of a cell, of each type.
+/// Find the number of rows and the nodes per cell of each type.
 void agree_on_counts(mpi::Context& context, const MeshArrays& arrays, AgreedArrays& agreed) {
   AgreedArrays::ByType<std::int64_t> widths{};
   AgreedArrays::ByType<std::int64_t> negative{};
   constexpr std::int64_t nothing = -1000;
   widths.fill(nothing);
   negative.fill(nothing);
-  for (std::size_t t = 0; t < agreed.n_rows.size(); ++t) agreed.n_rows[t] = n_given(arrays, static_cast<CellType>(t));
+  for (const CellType type : all_cell_types) agreed.n_rows[index(type)] = n_given(arrays, type);
   for (const MeshArrays::Cells& cells : arrays.cells) {
     if (cells.size() == 0) continue;
-    widths[place(cells.type)] = cells.nodes_per_cell;
-    negative[place(cells.type)] = -cells.nodes_per_cell;
+    widths[index(cells.type)] = cells.nodes_per_cell;
+    negative[index(cells.type)] = -cells.nodes_per_cell;
   }
   agreed.first_row = agreed.n_rows;
   mpi::exclusive_sum(context, std::span<std::int64_t>(agreed.first_row));
@@ -169,17 +169,17 @@ void agree_on_counts(mpi::Context& context, const MeshArrays& arrays, AgreedArra
     if (widths[t] == nothing) continue;
     if (widths[t] != -negative[t])
       throw AgreedError(ErrorCode::usage,
-                        {.subject = std::string(plural(static_cast<CellType>(t))),
+                        {.subject = std::string(plural(all_cell_types[t])),
                          .cause = fmt::format("have {} nodes on some ranks and {} on others", -negative[t], widths[t]),
-                         .remedy = "give one number of nodes a type, or offsets on every rank"});
+                         .remedy = "give one number of nodes per type, or offsets on every rank"});
     agreed.nodes_per_cell[t] = static_cast<int>(widths[t]);
   }
 }
 
 Dim top_dim(const AgreedArrays& agreed) {
   Dim top = Dim::vertex;
-  for (std::size_t t = 0; t < agreed.n_rows.size(); ++t)
-    if (agreed.n_rows[t] > 0) top = std::max(top, topology(static_cast<CellType>(t)).dim);
+  for (const CellType type : all_cell_types)
+    if (agreed.n_rows[index(type)] > 0) top = std::max(top, topology(type).dim);
   if (top == Dim::vertex)
     throw AgreedError(ErrorCode::bad_input, {.subject = "mesh arrays", .cause = "have no cells on any rank"});
   return top;
@@ -203,19 +203,19 @@ void agree_on_parts(mpi::Context& context, const MeshArrays& arrays, AgreedArray
       if (cells.size() > 0 && cells.parts.empty() == is_top)
         refuse(ErrorCode::usage, "parts",
                fmt::format("are {} for the {} of a rank", is_top ? "missing" : "given", plural(cells.type)),
-               "give them for all cells of the highest dimension on every rank, and for these alone");
+               "give parts for all cells of the highest dimension on every rank, and only for these");
       const auto wrong =
           std::ranges::find_if(cells.parts, [&](std::int32_t part) { return part < 0 || part >= agreed.n_parts; });
       if (wrong != cells.parts.end())
         refuse(ErrorCode::bad_input, "parts",
-               fmt::format("have the number {}, which is not in 0 .. {}", *wrong, agreed.n_parts - 1));
+               fmt::format("must be in 0 .. {}, but one is {}", agreed.n_parts - 1, *wrong));
     }
   });
 }
 
-/// Type and components of each tag: those of the ranks that have values.
+/// Agree on the type and components of each tag: those of the ranks that have values.
 void agree_on_types(mpi::Context& context, const MeshArrays& arrays, AgreedArrays& agreed) {
-  std::vector<std::int64_t> kinds;  // of each tag: components and type in one number, and the same with a minus
+  std::vector<std::int64_t> kinds;  // of each tag: components and type in one number, and its negative
   for (const MeshArrays::Tag& tag : arrays.tags) {
     const bool has_some = std::ranges::any_of(tag.values, [](const auto& values) { return !values.bytes.empty(); });
     const std::int64_t kind = 2 * std::int64_t{tag.info.n_components} + (tag.info.type == TagType::float64 ? 1 : 0);
@@ -243,7 +243,7 @@ void agree_on_tags(mpi::Context& context, const MeshArrays& arrays, AgreedArrays
   agree_on_types(context, arrays, agreed);
   std::vector<std::int32_t> has(n_cell_types * arrays.tags.size(), 0);
   for (std::size_t t = 0; t < arrays.tags.size(); ++t)
-    for (const MeshArrays::Values& values : arrays.tags[t].values) has[n_cell_types * t + place(values.type)] = 1;
+    for (const MeshArrays::Values& values : arrays.tags[t].values) has[n_cell_types * t + index(values.type)] = 1;
   mpi::all_reduce(context, std::span<std::int32_t>(has), MPI_MAX);
   agreed.tag_has.resize(arrays.tags.size());
   for (std::size_t i = 0; i < has.size(); ++i)
@@ -251,11 +251,11 @@ void agree_on_tags(mpi::Context& context, const MeshArrays& arrays, AgreedArrays
   agree_after(context, [&] {
     for (std::size_t i = 0; i < has.size(); ++i) {
       const MeshArrays::Tag& tag = arrays.tags[i / n_cell_types];
-      const auto type = static_cast<CellType>(i % n_cell_types);
+      const CellType type = all_cell_types[i % n_cell_types];
       if (has[i] == 0 || n_given(arrays, type) == 0) continue;
       if (std::ranges::find(tag.values, type, &MeshArrays::Values::type) == tag.values.end())
         refuse(ErrorCode::usage, fmt::format("tag '{}'", tag.info.name),
-               fmt::format("is given for the {} of some ranks and not of all", plural(type)));
+               fmt::format("is given for the {} of some ranks but not of all", plural(type)));
     }
   });
 }
@@ -264,14 +264,14 @@ void check_ids(mpi::Context& context, const MeshArrays& arrays, AgreedArrays& ag
   agreed.has_ids = mpi::all_reduce(context, !arrays.vertex_ids.empty(), MPI_LOR);
   agree_after(context, [&] {
     if (agreed.has_ids && arrays.vertex_ids.empty() && !arrays.coordinates.empty())
-      refuse(ErrorCode::usage, "vertex ids", "are given by some ranks and not by all",
-             "give them on all ranks, or none");
-    if (agreed.has_ids) return;  // they are looked up later
+      refuse(ErrorCode::usage, "vertex ids", "are given by some ranks but not by all",
+             "give them on all ranks, or on none");
+    if (agreed.has_ids) return;  // ids are looked up later
     for (const MeshArrays::Cells& cells : arrays.cells)
       for (std::size_t i = 0; i < cells.size(); ++i)
         for (const std::int64_t node : nodes_of(cells, i))
           if (node < 0 || node >= agreed.n_rows[0])
-            refuse(ErrorCode::bad_input, fmt::format("{} {} given here", topology(cells.type).name, i),
+            refuse(ErrorCode::bad_input, fmt::format("{} {} on this rank", topology(cells.type).name, i),
                    fmt::format("has vertex {}, but all ranks together give {} vertices", node, agreed.n_rows[0]),
                    "number the vertices from 0, rank by rank, or give vertex ids");
   });

@@ -9,7 +9,7 @@
 
 namespace barrio::mesh::detail {
 
-/// Append `f(item)` for each item, by blocks: this takes a fraction of the time of one `push_back` each.
+/// Append `f(item)` for each item, in blocks: much faster than one `push_back` per item.
 template <class T, class Item, class F>
 void append_each(std::vector<T>& out, std::span<const Item> items, F&& f) {
   std::array<T, 512> block;
@@ -21,17 +21,17 @@ void append_each(std::vector<T>& out, std::span<const Item> items, F&& f) {
   }
 }
 
-/// Call `visit(first, last)` for each run of consecutive places; `last` is the last one.
+/// Call `visit(first, last)` for each run of consecutive places; `last` is inclusive.
 template <class Visit>
 void for_each_run(std::span<const std::int32_t> places, Visit&& visit) {
   for (std::size_t i = 0; i < places.size();) {
     const std::size_t first = i++;
     while (i < places.size() && places[i] == places[i - 1] + 1) ++i;
-    visit(static_cast<std::size_t>(places[first]), static_cast<std::size_t>(places[i - 1]));
+    visit(places[first], places[i - 1]);
   }
 }
 
-/// Append the items at some places, of `width` numbers each. Cost: a copy for each run of places.
+/// Append the items at the given places, of `width` numbers each. Cost: one copy per run of places.
 template <class T>
 void append_in_order(std::vector<T>& out, const std::vector<T>& items, std::span<const std::int32_t> places,
                      std::size_t width = 1) {

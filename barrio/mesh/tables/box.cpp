@@ -6,29 +6,31 @@
 #include <cmath>
 
 #include "barrio/base/error.hpp"
+#include "barrio/mesh/tables/grid_numbers.hpp"
 
 namespace barrio::mesh {
 namespace {
 
-// The six ways from corner 0 to corner 6 of a hex along its edges, one axis at a time; odd ones are turned so that
-// all volumes are positive.
+// The six paths from corner 0 to corner 6 of a hex along its edges, one axis at a time. The odd ones are reordered to
+// give all tets a positive volume.
 constexpr std::array<std::array<int, 4>, 6> kuhn_tets{
     {{0, 1, 2, 6}, {0, 2, 3, 6}, {0, 3, 7, 6}, {0, 7, 4, 6}, {0, 4, 5, 6}, {0, 5, 1, 6}}};
 
 using GridPoint = std::array<std::int64_t, 3>;
 
-/// A piece of the grid: cells low .. high - 1 along each axis; flat ones are faces, edges or a vertex.
+/// A piece of the grid: cells low .. high - 1 along each axis. A piece that is flat along some axes consists of faces
+/// or edges, or is a vertex.
 struct Piece {
   GridPoint low;
   GridPoint high;
 
-  /// Grid entities in it: along flat axes there is one.
+  /// Count the grid entities in it; a flat axis has one.
   [[nodiscard]] std::int64_t size() const {
     std::int64_t n = 1;
     for (std::size_t a = 0; a < 3; ++a) n *= std::max<std::int64_t>(high[a] - low[a], 1);
     return n;
   }
-  /// Entities run along the lowest axis first.
+  /// Return the grid point of an entity. Entities are numbered along the lowest axis first.
   [[nodiscard]] GridPoint at(std::int64_t i) const {
     GridPoint place = low;
     for (std::size_t a = 0; a < 3; ++a) {
@@ -45,7 +47,7 @@ struct Piece {
   }
 };
 
-/// Pieces of one dimension one after the other, with the rows of their entities.
+/// The pieces of one dimension in sequence, with the first row of each.
 struct Pieces {
   std::vector<Piece> list;
   std::vector<std::int64_t> first{0};
@@ -54,7 +56,7 @@ struct Pieces {
     list.push_back(piece);
     first.push_back(first.back() + piece.size());
   }
-  /// Call `visit(piece, place in the grid)` for entities from .. to - 1.
+  /// Call `visit(piece, grid point)` for entities from .. to - 1.
   template <class Visit>
   void for_each(std::int64_t from, std::int64_t to, Visit&& visit) const {
     if (from >= to) return;
@@ -78,7 +80,8 @@ struct Grid {
     return {vertex(i, j, k),     vertex(i + 1, j, k),     vertex(i + 1, j + 1, k),     vertex(i, j + 1, k),
             vertex(i, j, k + 1), vertex(i + 1, j, k + 1), vertex(i + 1, j + 1, k + 1), vertex(i, j + 1, k + 1)};
   }
-  /// Corners of a face across an axis, counter-clockwise seen from its high side; on the low boundary, from outside.
+  /// Return the corners of a face across an axis: counter-clockwise seen from its high side or, on the low boundary,
+  /// from outside.
   [[nodiscard]] std::array<GlobalId, 4> face(std::size_t axis, const GridPoint& p) const {
     const std::size_t u = (axis + 1) % 3;
     const std::size_t v = (axis + 2) % 3;
@@ -93,10 +96,10 @@ struct Grid {
   }
 };
 
-/// First cell of a piece when n cells are cut as evenly as possible.
+/// Compute the first cell of a piece when n cells are divided as evenly as possible.
 std::int64_t cut(std::int64_t n, std::int64_t piece, std::int64_t n_pieces) { return n * piece / n_pieces; }
 
-/// The model's volumes, surfaces, curves and points; of one dimension they run axis by axis, lower ones first.
+/// The volumes, surfaces, curves and points of the model. Those of one dimension are ordered by axis, lower axes first.
 class Model {
  public:
   explicit Model(const BoxOptions& options) : options_(options) {
@@ -148,9 +151,8 @@ void check(const BoxOptions& options, int n_ranks) {
   const std::string box = fmt::format("box of {} x {} x {} cells", n[0], n[1], n[2]);
   if (n[0] < 1 || n[1] < 1 || n[2] < 1)
     refuse_together(ErrorCode::usage, box, "needs at least one cell along each axis");
-  // In floating point: the product may pass 2^63.
-  const double n_vertices =
-      static_cast<double>(n[0] + 1) * static_cast<double>(n[1] + 1) * static_cast<double>(n[2] + 1);
+  // In floating point: the product may exceed 2^63.
+  const double n_vertices = detail::product_of({n[0] + 1, n[1] + 1, n[2] + 1});
   if (n_vertices > 1e17) refuse_together(ErrorCode::usage, box, "has more vertices than can be numbered");
   if (n_vertices / n_ranks > INT32_MAX)
     refuse_together(ErrorCode::usage, box, "has more than 2^31 vertices per rank", "use more ranks");
@@ -164,30 +166,30 @@ void check(const BoxOptions& options, int n_ranks) {
     for (const int pieces : {options.volumes[axis], options.parts[axis]}) {
       if (pieces > n[axis])
         refuse_together(ErrorCode::usage, fmt::format("{} pieces along axis {}", pieces, axis),
-                        fmt::format("are more than the {} cells there", n[axis]), "ask for fewer volumes or parts");
+                        fmt::format("must not exceed the {} cells there", n[axis]), "ask for fewer volumes or parts");
     }
     if (options.volumes[axis] < 1)
       refuse_together(ErrorCode::usage, fmt::format("{} volumes along axis {}", options.volumes[axis], axis),
-                      "is not a number of volumes", "ask for 1 or more");
+                      "must be at least 1", "ask for 1 or more");
   }
   const bool has_parts = options.parts != std::array<int, 3>{0, 0, 0};
   if (has_parts && std::ranges::min(options.parts) < 1)
     refuse_together(ErrorCode::usage,
                     fmt::format("{} x {} x {} parts", options.parts[0], options.parts[1], options.parts[2]),
-                    "is not a number of parts along each axis", "ask for 1 or more along each");
+                    "must be at least 1 along each axis", "ask for 1 or more along each");
   const auto& parts = options.parts;
-  if (static_cast<double>(parts[0]) * parts[1] * parts[2] > INT32_MAX)
+  if (detail::product_of({parts[0], parts[1], parts[2]}) > INT32_MAX)
     refuse_together(ErrorCode::usage, fmt::format("{} x {} x {} parts", parts[0], parts[1], parts[2]),
-                    "are more than can be numbered", "ask for fewer");
+                    "must not exceed 2^31 - 1 in total", "ask for fewer");
   // Every rank holds the list of pieces.
   constexpr double max_volumes = 1e6;
   const auto& v = options.volumes;
-  if (static_cast<double>(v[0]) * v[1] * v[2] > max_volumes)
-    refuse_together(ErrorCode::usage, fmt::format("{} x {} x {} volumes", v[0], v[1], v[2]), "are more than a million",
+  if (detail::product_of({v[0], v[1], v[2]}) > max_volumes)
+    refuse_together(ErrorCode::usage, fmt::format("{} x {} x {} volumes", v[0], v[1], v[2]), "must not exceed 1e6",
                     "ask for fewer");
 }
 
-/// Part of a hex, by its place in the grid.
+/// Compute the part of a hex from its grid point.
 std::int32_t part_of(const BoxOptions& options, const GridPoint& p) {
   GridPoint at{};
   for (std::size_t a = 0; a < 3; ++a) {
@@ -203,13 +205,13 @@ void add_vertices(const BoxOptions& options, Rank me, MeshTables& tables) {
   for (std::int64_t row = tables.vertices.first(me); row < tables.vertices.first(me + 1); ++row) {
     const GridPoint at{row % (n[0] + 1), row / (n[0] + 1) % (n[1] + 1), row / (n[0] + 1) / (n[1] + 1)};
     for (std::size_t axis = 0; axis < 3; ++axis) {
-      const double t = static_cast<double>(at[axis]) / static_cast<double>(n[axis]);
+      const double t = detail::ratio_of(at[axis], n[axis]);
       tables.coordinates.push_back(options.low[axis] * (1.0 - t) + options.high[axis] * t);
     }
   }
 }
 
-/// Rows of a block of `per_piece` entities for each entity of the grid: visit(row, piece, place in the grid).
+/// Call `visit(row, piece, grid point)` for this rank's rows of a block with `per_piece` cells per grid entity.
 template <class Visit>
 void for_each_row(const CellBlock& block, const Pieces& pieces, std::int64_t per_piece, Rank me, Visit&& visit) {
   const std::int64_t first = block.rows.first(me);
@@ -256,7 +258,7 @@ CellBlock make_faces(const BoxOptions& options, const Grid& grid, const Pieces& 
       faces.nodes.insert(faces.nodes.end(), quad.begin(), quad.end());
       return;
     }
-    // Kuhn's tets cut every face along the diagonal through its lowest vertex.
+    // The Kuhn tets divide every face along the diagonal through its lowest vertex.
     const std::size_t low = std::ranges::min_element(quad) - quad.begin();
     const std::size_t half = row % 2 == 0 ? 1 : 2;
     for (const std::size_t corner : {low, low + half, low + half + 1}) faces.nodes.push_back(quad[corner % 4]);
@@ -303,35 +305,35 @@ MeshTables make_box(mpi::Context& context, const BoxOptions& options) {
   };
   const std::array<std::int64_t, 4> per_piece{1, 1, options.tets ? 2 : 1, options.tets ? 6 : 1};
   const Pieces& volumes = model.of_dim[3];
-  for (std::size_t v = 0; v < volumes.list.size(); ++v) {
-    const auto id = static_cast<std::int32_t>(v + 1);
+  for (std::int32_t v = 0; v < std::ssize(volumes.list); ++v) {
+    const std::int32_t id = v + 1;
     add_set({.kind = SetKind::material, .id = id, .name = has_geometry ? fmt::format("volume {}", id) : "box"},
             Dim::volume, per_piece[3] * volumes.first[v], per_piece[3] * volumes.first[v + 1]);
   }
   static constexpr std::array<const char*, 6> side_names{"x-", "x+", "y-", "y+", "z-", "z+"};
   const Pieces& surfaces = model.of_dim[2];
-  for (std::size_t side = 0; side < 6; ++side) {
+  for (int side = 0; side < 6; ++side) {
     const std::size_t axis = side / 2;
     const std::int64_t plane = side % 2 == 0 ? 0 : n[axis];
     const auto is_on_side = [&](const Piece& piece) { return piece.low[axis] == plane && piece.high[axis] == plane; };
     const auto first = std::ranges::find_if(surfaces.list, is_on_side);
     const auto end = std::find_if_not(first, surfaces.list.end(), is_on_side);
-    add_set({.kind = SetKind::neumann, .id = static_cast<std::int32_t>(side + 1), .name = side_names[side]}, Dim::face,
+    add_set({.kind = SetKind::neumann, .id = side + 1, .name = side_names[side]}, Dim::face,
             per_piece[2] * surfaces.first[first - surfaces.list.begin()],
             per_piece[2] * surfaces.first[end - surfaces.list.begin()]);
   }
   if (!has_geometry) return tables;
   static constexpr std::array<const char*, 4> geometry_names{"point", "curve", "surface", "volume"};
-  for (std::size_t d = 0; d < 4; ++d) {
+  for (int d = 0; d < 4; ++d) {
     const Pieces& pieces = model.of_dim[d];
-    for (std::size_t p = 0; p < pieces.list.size(); ++p) {
-      const auto id = static_cast<std::int32_t>(p + 1);
+    for (std::int32_t p = 0; p < std::ssize(pieces.list); ++p) {
+      const std::int32_t id = p + 1;
       const std::int64_t vertex = value(grid.vertex(pieces.list[p].low));
       add_set({.kind = SetKind::geometry,
                .id = id,
                .name = fmt::format("{} {}", geometry_names[d], id),
-               .geometry_dim = Dim{static_cast<int>(d)}},
-              Dim{static_cast<int>(d)}, d == 0 ? vertex : per_piece[d] * pieces.first[p],
+               .geometry_dim = Dim{d}},
+              Dim{d}, d == 0 ? vertex : per_piece[d] * pieces.first[p],
               d == 0 ? vertex + 1 : per_piece[d] * pieces.first[p + 1]);
     }
   }

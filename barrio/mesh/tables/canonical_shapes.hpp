@@ -11,7 +11,7 @@
 
 namespace barrio::mesh::detail {
 
-/// Corners of the sides of a type with fixed sides, as places in the cell, padded with -1.
+/// List the corners of the sides of a type with fixed sides, as places in the cell, padded with -1.
 template <int n_corners>
 std::vector<std::array<std::int8_t, n_corners>> shapes_of(CellType type, Dim dim) {
   std::vector<std::array<std::int8_t, n_corners>> shapes;
@@ -21,7 +21,7 @@ std::vector<std::array<std::int8_t, n_corners>> shapes_of(CellType type, Dim dim
     std::size_t n = 0;
     for (const std::int8_t corner : topology(type).sides) {
       if (corner >= 0) {
-        if (n < n_corners) shape[n] = corner;  // larger ones are of types that the mesh does not have
+        if (n < n_corners) shape[n] = corner;  // only types absent from the mesh have larger sides
         n += 1;
         continue;
       }
@@ -41,7 +41,7 @@ std::vector<std::array<std::int8_t, n_corners>> shapes_of(CellType type, Dim dim
 }
 
 /// Rotate and reverse corners so that the one with the lowest id comes first and its lower neighbour next.
-/// @param[in] c  corners or their places, unused ones -1 at the end @param id  of a corner
+/// @param[in] c  corners or their places, padded with -1 @param id  returns the id of a corner
 template <std::size_t n_corners, class Corner, class IdOf>
 std::array<Corner, n_corners> canonical(const std::array<Corner, n_corners>& c, IdOf&& id) {
   std::size_t n = n_corners;
@@ -56,7 +56,7 @@ std::array<Corner, n_corners> canonical(const std::array<Corner, n_corners>& c, 
   const std::size_t before = (low == 0 ? n : low) - 1;
   const std::size_t after = low + 1 == n ? 0 : low + 1;
   const bool turns = id(c[before]) < id(c[after]);
-  std::array<Corner, n_corners> out = c;  // for the unused ones
+  std::array<Corner, n_corners> out = c;  // keeps the padding
   for (std::size_t i = 0, at = low; i < n; ++i) {
     out[i] = c[at];
     at = turns ? (at == 0 ? n : at) - 1 : (at + 1 == n ? 0 : at + 1);
@@ -64,8 +64,8 @@ std::array<Corner, n_corners> canonical(const std::array<Corner, n_corners>& c, 
   return out;
 }
 
-/// Sides of cells of one type in their canonical order, which depends only on the relative order of the corners' ids.
-/// Few such patterns occur; recent ones are cached.
+/// Sides of cells of one type with corners in canonical order, which depends only on the relative order of the corners'
+/// ids. Few such patterns occur, so recent ones are cached.
 template <int n_corners>
 class CanonicalShapes {
  public:
@@ -73,11 +73,11 @@ class CanonicalShapes {
   CanonicalShapes(CellType type, Dim dim) : shapes_(shapes_of<n_corners>(type, dim)) {}
   CanonicalShapes(CanonicalShapes&&) = delete;
 
-  /// Corners of all sides of a cell, as places in it; valid until the next call.
-  /// @param[in] ids  of its corners, eight at most
+  /// Return the corners of all sides of a cell, as places in it; valid until the next call.
+  /// @param[in] ids  of its corners, at most eight
   const std::vector<Shape>& of(std::span<const GlobalId> ids) {
     if (last_ != nullptr && is_of(*last_, ids)) return last_->shapes;
-    std::array<std::uint32_t, 8> n_lower{};  // than the id of each corner
+    std::array<std::uint32_t, 8> n_lower{};  // number of corners with a lower id, by corner
     std::uint32_t pattern = 0;
     for (std::size_t i = 0; i < ids.size(); ++i) {
       for (const GlobalId other : ids) n_lower[i] += other < ids[i] ? 1U : 0U;
@@ -86,7 +86,8 @@ class CanonicalShapes {
     Known& known = known_[pattern * 0x9e3779b1U >> (32U - log2_known)];
     last_ = &known;
     if (!known.shapes.empty() && is_of(known, ids)) return known.shapes;
-    for (std::size_t i = 0; i < ids.size(); ++i) known.ascending[n_lower[i]] = static_cast<std::uint8_t>(i);
+    std::uint8_t place = 0;
+    for (std::size_t i = 0; i < ids.size(); ++i) known.ascending[n_lower[i]] = place++;
     known.shapes.clear();
     for (const Shape& shape : shapes_)
       known.shapes.push_back(canonical(shape, [&](std::int8_t at) { return ids[at]; }));
@@ -97,7 +98,7 @@ class CanonicalShapes {
  private:
   static constexpr unsigned log2_known = 6;
   struct Known {
-    std::array<std::uint8_t, 8> ascending{};  // places of corners by their ids
+    std::array<std::uint8_t, 8> ascending{};  // places of corners, by ascending id
     std::vector<Shape> shapes;
   };
   static bool is_of(const Known& known, std::span<const GlobalId> ids) {

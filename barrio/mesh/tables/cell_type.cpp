@@ -3,12 +3,14 @@
 #include <array>
 #include <utility>
 
+#include "barrio/mesh/tables/all_cell_types.hpp"
 #include "barrio/mesh/topology.hpp"
 
 namespace barrio::mesh {
 namespace {
 
-// Canonical corner order of the field's mesh formats (MOAB, Exodus, CGNS, VTK agree on these types); sides point out.
+// Canonical corner order of the common mesh formats (MOAB, Exodus, CGNS and VTK agree on these types). Normals of sides
+// point outwards.
 constexpr std::array<std::int8_t, 4> edge_sides{0, -1, 1, -1};
 constexpr std::array<std::int8_t, 9> triangle_sides{0, 1, -1, 1, 2, -1, 2, 0, -1};
 constexpr std::array<std::int8_t, 12> quad_sides{0, 1, -1, 1, 2, -1, 2, 3, -1, 3, 0, -1};
@@ -63,7 +65,7 @@ constexpr SideBits bits_of_edges(std::span<const std::int8_t> ends) {
   return edges;
 }
 
-/// By type: its sides, its edges.
+/// Bits of the sides and of the edges of each type.
 constexpr auto bits_of_types = [] {
   std::array<std::array<SideBits, 2>, n_cell_types> bits;
   for (std::size_t t = 0; t < bits.size(); ++t)
@@ -73,11 +75,11 @@ constexpr auto bits_of_types = [] {
 
 }  // namespace
 
-const CellTopology& topology(CellType type) noexcept { return topologies[static_cast<std::size_t>(type)]; }
+const CellTopology& topology(CellType type) noexcept { return topologies[index(type)]; }
 
 const SideBits& side_bits(CellType type, Dim dim) noexcept {
   const bool is_below = value(dim) + 1 == value(topology(type).dim);
-  return bits_of_types[static_cast<std::size_t>(type)][is_below ? 0 : 1];
+  return bits_of_types[index(type)][is_below ? 0 : 1];
 }
 
 }  // namespace barrio::mesh

@@ -12,7 +12,7 @@ using CornerPlace = std::int8_t;
 using Face = std::vector<CornerPlace>;
 using Outcome = Collapse::Outcome;
 
-/// A loop of corners without consecutive repetitions; empty if it encloses nothing.
+/// Remove consecutive repetitions from a loop of corners. @return empty if the loop encloses nothing
 Face without_repetition(std::span<const CornerPlace> loop) {
   Face left;
   for (const CornerPlace place : loop)
@@ -24,7 +24,7 @@ Face without_repetition(std::span<const CornerPlace> loop) {
   return is_folded || left.size() < 3 ? Face() : left;
 }
 
-/// The same loop, begun at its lowest place.
+/// Rotate a loop to start at its lowest place.
 Face canonical_loop(Face face) {
   std::ranges::rotate(face, std::ranges::min_element(face));
   return face;
@@ -35,7 +35,7 @@ Face sorted_places(Face face) {
   return face;
 }
 
-/// Faces that enclose something; two that coincide cancel.
+/// Find the remaining faces with an area; two that coincide cancel.
 std::vector<Face> faces_left(CellType type, std::span<const CornerPlace> first_alike) {
   std::vector<Face> faces;
   for_each_side<CornerPlace>(type, first_alike, [&](std::span<const CornerPlace> side) {
@@ -52,7 +52,7 @@ std::vector<Face> faces_left(CellType type, std::span<const CornerPlace> first_a
   return faces;
 }
 
-/// Whether a cell of a type with these corners has exactly these faces, with the same orientation.
+/// Tell whether a cell of a type with these corners has exactly these faces, with the same orientation.
 bool has_faces(CellType type, std::span<const CornerPlace> corners, const std::vector<Face>& faces) {
   std::vector<Face> own;
   for_each_side<CornerPlace>(type, corners, [&](std::span<const CornerPlace> side) {
@@ -79,7 +79,7 @@ Collapse collapse_of(CellType type, std::span<const std::int8_t> first_alike) {
   if (topology(type).dim == Dim::edge) return {Outcome::flat};
   if (topology(type).dim == Dim::face) return flat_cell(first_alike);
   const std::vector<Face> faces = faces_left(type, first_alike);
-  if (faces.size() < 4) return {Outcome::flat};  // fewer faces enclose nothing
+  if (faces.size() < 4) return {Outcome::flat};  // fewer faces enclose no volume
   for (const CellType smaller : {CellType::tet, CellType::pyramid, CellType::prism, CellType::knife}) {
     if (topology(smaller).n_corners != std::ssize(corners)) continue;
     do {

@@ -14,9 +14,9 @@
 namespace barrio::mesh::detail {
 namespace {
 
-/// Owned values of a field as those of a tag. @throws Error{usage} for integers that no double holds
+/// Convert the owned values of a field to values of a tag. @throws Error{usage} for integers not exact in double
 std::vector<std::byte> owned_values(const FieldData& field, std::size_t n_owned) {
-  const std::size_t n = n_owned * static_cast<std::size_t>(field.n_components);
+  const std::size_t n = n_owned * field.n_components;
   const auto as_tag = [&]<class T>(const std::vector<T>& values) {
     const auto own = std::span(values).first(n);
     if constexpr (std::is_same_v<T, std::int32_t>) {
@@ -31,7 +31,7 @@ std::vector<std::byte> owned_values(const FieldData& field, std::size_t n_owned)
             throw Error(
                 ErrorCode::usage,
                 {.subject = fmt::format("field '{}'", field.name),
-                 .cause = fmt::format("has the value {}, which is no exact float64, and tags have no int64", own[i]),
+                 .cause = fmt::format("has the value {}, which is not exact in float64; tags have no int64", own[i]),
                  .remedy = "keep it in two fields of int32, or save without fields"});
           }
         }
@@ -44,7 +44,7 @@ std::vector<std::byte> owned_values(const FieldData& field, std::size_t n_owned)
   return std::visit(as_tag, field.values);
 }
 
-/// The fields of a mesh as tags that have the owners' values. Collective.
+/// Convert the fields of a mesh to tags with the owners' values. Collective.
 std::vector<MeshTag> tags_of_fields(const Mesh& mesh) {
   std::vector<MeshTag> tags;
   agree_after(mesh.context(), [&] {
@@ -60,7 +60,7 @@ std::vector<MeshTag> tags_of_fields(const Mesh& mesh) {
         tag = std::prev(tags.end());
       } else if (tag->info.type != info.type || tag->info.n_components != info.n_components) {
         throw Error(ErrorCode::usage, {.subject = fmt::format("field '{}'", field->name),
-                                       .cause = "is not of the same type on all dimensions, so it is not one tag",
+                                       .cause = "must have one type on all dimensions to be saved as a tag",
                                        .remedy = "give them different names, or save without fields"});
       }
       const std::size_t n_owned = mesh.n_owned(field->dim);
@@ -72,7 +72,7 @@ std::vector<MeshTag> tags_of_fields(const Mesh& mesh) {
   return tags;
 }
 
-/// Make values that are entities name their rows in the tables. Collective.
+/// Replace entities in values by their rows in the tables. Collective.
 void translate(const CollectedRows& rows, std::vector<std::byte>& bytes) {
   std::vector<EntityCode> codes(bytes.size() / sizeof(EntityCode));
   if (codes.empty()) {
@@ -84,18 +84,18 @@ void translate(const CollectedRows& rows, std::vector<std::byte>& bytes) {
     std::vector<std::size_t> at;
     std::vector<GlobalId> ids;
     for (std::size_t i = 0; i < codes.size(); ++i) {
-      if (codes[i] == EntityCode::none || is_set(codes[i]) || value(dim_of(codes[i])) != static_cast<int>(d)) continue;
+      if (codes[i] == EntityCode::none || is_set(codes[i]) || index(dim_of(codes[i])) != d) continue;
       at.push_back(i);
       ids.push_back(GlobalId{row_of(codes[i])});
     }
     ids = rows.numbers[d].rows_of(ids);
     for (std::size_t i = 0; i < at.size(); ++i)
-      codes[at[i]] = ids[i] == no_global_id ? EntityCode::none : code_of(Dim{static_cast<int>(d)}, ids[i]);
+      codes[at[i]] = ids[i] == no_global_id ? EntityCode::none : code_of(dim_of(codes[at[i]]), ids[i]);
   }
   if (!codes.empty()) std::memcpy(bytes.data(), codes.data(), bytes.size());
 }
 
-/// A value at the home of its row.
+/// A value on the rank whose slab holds its row.
 struct HomeValue {
   std::int32_t block;
   std::int32_t row;  // in the slab
@@ -111,13 +111,13 @@ void collect_tag(const Mesh& mesh, const CollectedRows& rows, const MeshTag& tag
   };
   std::map<Rank, Outgoing> outgoing;
   const std::size_t n_bytes = tag.info.value_bytes();
-  for (std::size_t d = 0; d < 4; ++d) {
+  for (int d = 0; d < 4; ++d) {
     const Range& entities = tag.on[d].entities;
     auto last = outgoing.end();
     std::size_t item = 0;
     for (const LocalId id : entities) {
-      if (index(id) >= rows.of_own[d].size()) break;  // copies come after what is owned
-      const TableRow place = rows.place_of(Dim{static_cast<int>(d)}, rows.of_own[d][index(id)]);
+      if (index(id) >= rows.of_own[d].size()) break;  // copies follow the owned entities
+      const TableRow place = rows.place_of(Dim{d}, rows.of_own[d][index(id)]);
       const Slabs& slabs = out.slabs_of(place.block);
       const Rank home = slabs.rank_of(place.row);
       if (last == outgoing.end() || last->first != home) last = outgoing.try_emplace(home).first;
@@ -156,7 +156,7 @@ void collect_tag(const Mesh& mesh, const CollectedRows& rows, const MeshTag& tag
   table.on_sets = tag.on_sets;
   const bool may_be_dense = !tag.info.length_varies && tag.info.storage != TagStorage::sparse;
   auto item = items.begin();
-  for (std::int32_t block = -1; block < static_cast<std::int32_t>(out.blocks.size()); ++block) {
+  for (std::int32_t block = -1; block < std::ssize(out.blocks); ++block) {
     const std::int64_t n = n_values[std::int64_t{block} + 1];
     if (n == 0) continue;
     TagColumn column{.block = block, .is_dense = may_be_dense && n == out.slabs_of(block).n_rows};
@@ -169,7 +169,7 @@ void collect_tag(const Mesh& mesh, const CollectedRows& rows, const MeshTag& tag
     table.columns.push_back(std::move(column));
   }
   if (tag.info.type != TagType::entity) return;
-  // Values that are the same on every rank are asked for by one.
+  // Rank 0 alone translates values that are the same on every rank.
   for (std::vector<std::byte>* bytes :
        {&table.on_sets.items.bytes, &table.info.default_value, &table.info.mesh_value}) {
     std::vector<std::byte> asked = context.is_root() ? *bytes : std::vector<std::byte>{};

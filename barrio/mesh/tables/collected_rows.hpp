@@ -16,11 +16,11 @@ struct TableRow {
   std::int64_t row;    // in the block
 };
 
-/// Rows that the owned entities of a mesh get in its tables.
+/// Rows of the owned entities of a mesh in its tables.
 struct CollectedRows {
   std::array<RowNumbers, 4> numbers;            // by dimension
-  std::array<std::vector<GlobalId>, 4> of_own;  // by dimension, of owned entities
-  /// First row of each block in its dimension, and its place; ascending. [0] is that of the vertices.
+  std::array<std::vector<GlobalId>, 4> of_own;  // rows of owned entities, by dimension
+  /// First row of each block in its dimension, and the place of the block; ascending. Entry 0 is for the vertices.
   std::array<std::vector<std::pair<std::int64_t, std::int32_t>>, 4> blocks;
 
   [[nodiscard]] TableRow place_of(Dim dim, GlobalId row) const noexcept {
@@ -31,7 +31,7 @@ struct CollectedRows {
   }
 };
 
-/// Add the tags of a mesh, and its fields as tags, to its tables. Collective. @pre all else is in the tables
+/// Add the tags of a mesh, and its fields as tags, to its tables. Collective. @pre everything else is in the tables
 void collect_tags(const Mesh& mesh, const CollectedRows& rows, bool with_fields, MeshTables& out);
 
 }  // namespace barrio::mesh::detail

@@ -16,6 +16,7 @@
 #include "barrio/exchange/outbox.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/mesh/memberships.hpp"
+#include "barrio/mesh/tables/all_cell_types.hpp"
 #include "barrio/mesh/tables/collapse.hpp"
 #include "barrio/mesh/tables/sound_nodes.hpp"
 #include "barrio/mesh/tables/tag_rows.hpp"
@@ -30,7 +31,7 @@ Degenerate degenerate_named(std::string_view name) {
     if (mesh::name(one) == name) return one;
   throw Error(
       ErrorCode::usage,
-      {.subject = "degenerate", .cause = fmt::format("'{}' is not known", name), .remedy = "'keep' and 'reduce' are"});
+      {.subject = "degenerate", .cause = fmt::format("'{}' is not known", name), .remedy = "use keep or reduce"});
 }
 
 std::string DegenerateCells::text() const {
@@ -52,23 +53,22 @@ namespace {
 using detail::Collapse;
 using Outcome = Collapse::Outcome;
 
-/// What the degenerate cells of a block become.
+/// Cache of the shapes of degenerate cells, by type and pattern of equal corners.
 class Collapses {
  public:
-  /// Local. The answer holds until the next call.
+  /// Return the shape of a cell. Local. Valid until the next call.
   const Collapse& of(const CellBlock& block, std::span<const GlobalId> nodes) {
     static constexpr Collapse sound{};
     static constexpr Collapse other{Outcome::other};
-    const std::size_t n = topology(block.type).n_corners;
+    const int n = topology(block.type).n_corners;
     Pattern pattern{};
     bool is_sound = true;
-    for (std::size_t i = 0; i < n; ++i) {
-      const auto first = std::ranges::find(nodes.first(i), nodes[i]) - nodes.begin();
-      pattern[i] = static_cast<std::int8_t>(first);
-      is_sound = is_sound && first == static_cast<std::ptrdiff_t>(i);
+    for (int i = 0; i < n; ++i) {
+      while (nodes[pattern[i]] != nodes[i]) ++pattern[i];
+      is_sound = is_sound && pattern[i] == i;
     }
     if (is_sound) return sound;
-    if (nodes.size() > n) return other;
+    if (std::ssize(nodes) > n) return other;
     const auto [known, is_new] = known_.try_emplace({block.type, pattern});
     if (is_new) known->second = detail::collapse_of(block.type, std::span(pattern).first(n));
     return known->second;
@@ -79,26 +79,26 @@ class Collapses {
   std::map<std::pair<CellType, Pattern>, Collapse> known_;
 };
 
-/// Numbers by old type, then by new type; behind those: dropped, kept.
+/// Counts by old type, then by new type; the last two columns are dropped and kept.
 class Counts {
  public:
   static constexpr std::size_t n_types = n_cell_types;
 
   void add(CellType type, const Collapse& collapse) {
-    const std::size_t column = collapse.outcome == Outcome::smaller ? static_cast<std::size_t>(collapse.type)
+    const std::size_t column = collapse.outcome == Outcome::smaller ? index(collapse.type)
                                : collapse.outcome == Outcome::flat  ? n_types
                                                                     : n_types + 1;
-    n_[static_cast<std::size_t>(type) * (n_types + 2) + column] += 1;
+    n_[index(type) * (n_types + 2) + column] += 1;
   }
-  /// Collective.
+  /// Sum the counts of all ranks. Collective.
   DegenerateCells sum(mpi::Context& context) {
     mpi::all_reduce(context, std::span<std::int64_t>(n_), MPI_SUM);
     DegenerateCells cells;
     for (std::size_t i = 0; i < n_.size(); ++i) {
       if (n_[i] == 0) continue;
-      const auto type = static_cast<CellType>(i / (n_types + 2));
+      const CellType type = detail::all_cell_types[i / (n_types + 2)];
       const std::size_t column = i % (n_types + 2);
-      if (column < n_types) cells.reduced[{type, static_cast<CellType>(column)}] = n_[i];
+      if (column < n_types) cells.reduced[{type, detail::all_cell_types[column]}] = n_[i];
       if (column == n_types) cells.dropped[type] = n_[i];
       if (column > n_types) cells.kept[type] = n_[i];
     }
@@ -109,7 +109,7 @@ class Counts {
   std::array<std::int64_t, n_types*(n_types + 2)> n_{};
 };
 
-/// Call `visit(block, cell, collapse)` for the degenerate cells here.
+/// Call `visit(block, cell, collapse)` for the degenerate cells of this rank.
 template <class Visit>
 void for_each_degenerate(const MeshTables& tables, Collapses& collapses, Visit&& visit) {
   for (std::size_t b = 0; b < tables.blocks.size(); ++b) {
@@ -123,14 +123,14 @@ void for_each_degenerate(const MeshTables& tables, Collapses& collapses, Visit&&
   }
 }
 
-/// Where a cell goes; no block: nowhere.
+/// Destination of a cell; a dropped cell has no_block.
 struct Target {
   static constexpr std::int32_t no_block = -1;
   std::int32_t block;
   std::int64_t row;  ///< in the block
 };
 
-/// Moves cells from some blocks to their old and new ones.
+/// Moves the cells of changed blocks to their new rows, in the same or in new blocks.
 class Reducer {
  public:
   Reducer(mpi::Context& context, MeshTables& tables) : context_(context), tables_(tables) {}
@@ -153,7 +153,7 @@ class Reducer {
     const std::size_t n_before = tables_.blocks.size();
     std::vector<std::int32_t> block_of(Counts::n_types, Target::no_block);
     for (const auto& [types, n] : found.reduced) {
-      std::int32_t& block = block_of[static_cast<std::size_t>(types.second)];
+      std::int32_t& block = block_of[index(types.second)];
       if (block == Target::no_block) {
         block = static_cast<std::int32_t>(tables_.blocks.size());
         tables_.blocks.push_back({types.second, {0, context_.size()}, topology(types.second).n_corners, {}, {}});
@@ -167,12 +167,12 @@ class Reducer {
       if (collapse.outcome != Outcome::other) changes[b] = 1;
     });
     mpi::all_reduce(context_, std::span<int>(changes), MPI_MAX);
-    std::vector<std::int64_t> n_taken(tables_.blocks.size(), 0);  // of the rows of new blocks
-    for (std::size_t b = 0; b < n_before; ++b)
+    std::vector<std::int64_t> n_taken(tables_.blocks.size(), 0);  // number of rows used so far, by new block
+    for (std::int32_t b = 0; b < std::ssize(changes); ++b)
       if (changes[b] != 0) find_targets_of(b, block_of, n_taken);
   }
 
-  void find_targets_of(std::size_t b, const std::vector<std::int32_t>& block_of, std::vector<std::int64_t>& n_taken) {
+  void find_targets_of(std::int32_t b, const std::vector<std::int32_t>& block_of, std::vector<std::int64_t>& n_taken) {
     CellBlock& block = tables_.blocks[b];
     const std::size_t n_cells = block.rows.size(context_.rank());
     std::vector<std::int64_t> n_here(tables_.blocks.size(), 0);
@@ -181,9 +181,9 @@ class Reducer {
     Collapses collapses;
     for (std::size_t i = 0; i < n_cells; ++i) {
       const Collapse& collapse = collapses.of(block, block.cell(i));
-      targets[i] = {static_cast<std::int32_t>(b), 0};
+      targets[i] = {b, 0};
       if (collapse.outcome == Outcome::flat) targets[i].block = Target::no_block;
-      if (collapse.outcome == Outcome::smaller) targets[i].block = block_of[static_cast<std::size_t>(collapse.type)];
+      if (collapse.outcome == Outcome::smaller) targets[i].block = block_of[index(collapse.type)];
       if (targets[i].block != Target::no_block) targets[i].row = n_here[targets[i].block]++;
     }
     std::vector<std::int64_t> n_all = n_here;
@@ -203,7 +203,7 @@ class Reducer {
     const Dim top = before_.top_dim();
     std::vector<std::vector<std::int32_t>> parts(tables_.blocks.size());
     std::size_t at_part = 0;
-    for (std::size_t b = 0; b < before_.blocks.size(); ++b) {
+    for (std::int32_t b = 0; b < std::ssize(before_.blocks); ++b) {
       CellBlock& block = tables_.blocks[b];
       const std::size_t n = before_.blocks[b].rows.size(context_.rank());
       const bool has_parts = tables_.n_parts > 0 && topology(block.type).dim == top;
@@ -215,7 +215,7 @@ class Reducer {
         const auto nodes = block.cell(i);
         auto& words = outbox.begin(rows_of(target.block).rank_of(target.row));
         words.insert(words.end(), {target.block, target.row, part(i)});
-        if (target.block == static_cast<std::int32_t>(b)) {
+        if (target.block == b) {
           for (const GlobalId node : nodes) words.push_back(value(node));
         } else {
           const Collapse& collapse = collapses.of(block, nodes);
@@ -254,18 +254,18 @@ class Reducer {
     }
   }
 
-  /// The block that held a row of a dimension, and the row in the block. @pre it existed; no vertex
-  [[nodiscard]] std::pair<std::size_t, std::int64_t> place_before(Dim dim, std::int64_t row) const {
-    std::size_t b = 0;
-    for (; b < before_.blocks.size(); ++b) {
+  /// Find the block that held a row of a dimension, and the row in the block. @pre the row existed and is not a vertex
+  [[nodiscard]] std::pair<std::int32_t, std::int64_t> place_before(Dim dim, std::int64_t row) const {
+    std::int32_t b = 0;
+    for (; b < std::ssize(before_.blocks); ++b) {
       if (topology(before_.blocks[b].type).dim != dim) continue;
       if (row < before_.blocks[b].rows.n_rows) break;
       row -= before_.blocks[b].rows.n_rows;
     }
     return {b, row};
   }
-  /// The new row, in its dimension, of a cell here; -1: dropped.
-  [[nodiscard]] std::int64_t row_after(std::size_t b, std::int64_t row) const {
+  /// Return the new row, in its dimension, of a cell of this rank; -1 if it was dropped.
+  [[nodiscard]] std::int64_t row_after(std::int64_t b, std::int64_t row) const {
     if (!targets_[b]) return tables_.first_row(b) + row;
     const Target target = (*targets_[b])[row - before_.blocks[b].rows.first(context_.rank())];
     return target.block == Target::no_block ? -1 : tables_.first_row(target.block) + target.row;
@@ -292,9 +292,9 @@ class Reducer {
     std::vector<detail::TagRow> rows;
     for (const TagColumn& column : moved) {
       const auto& targets = *targets_[column.block];
-      const std::size_t n = column.is_dense ? targets.size() : column.rows.size();
-      for (std::size_t i = 0; i < n; ++i) {
-        const Target target = targets[column.is_dense ? i : static_cast<std::size_t>(column.rows[i])];
+      const std::int64_t n = column.is_dense ? targets.size() : column.rows.size();
+      for (std::int64_t i = 0; i < n; ++i) {
+        const Target target = targets[column.is_dense ? i : column.rows[i]];
         if (target.block != Target::no_block)
           rows.push_back({target.block, target.row, column.items.value(i, tag.info.value_bytes())});
       }
@@ -302,7 +302,7 @@ class Reducer {
     detail::add_columns(context_, rows, tag, tables_);
   }
 
-  /// Make values that are entities name the new rows. Collective.
+  /// Replace entities in values by their new rows. Collective.
   void translate_codes(TagTable& tag) {
     std::vector<std::vector<std::byte>*> all{&tag.info.default_value, &tag.info.mesh_value, &tag.on_sets.items.bytes};
     for (TagColumn& column : tag.columns) all.push_back(&column.items.bytes);
@@ -324,10 +324,10 @@ class Reducer {
         std::memcpy(&code, &(*bytes)[at], sizeof code);
         if (code == EntityCode::none || is_set(code) || dim_of(code) == Dim::vertex) continue;
         const auto [b, row] = place_before(dim_of(code), row_of(code));
-        if (b == before_.blocks.size()) continue;
+        if (b == std::ssize(before_.blocks)) continue;
         places.push_back({bytes, at, dim_of(code)});
         to.push_back(before_.blocks[b].rows.rank_of(row));
-        requests.push_back({static_cast<std::int64_t>(b), row});
+        requests.push_back({b, row});
       }
     }
     const std::vector<std::int64_t> rows = exchange::ask(
@@ -342,8 +342,9 @@ class Reducer {
   void remove_empty_blocks() {
     std::vector<std::int32_t> place;
     std::vector<CellBlock> left;
+    std::int32_t n_left = 0;
     for (CellBlock& block : tables_.blocks) {
-      place.push_back(block.rows.n_rows > 0 ? static_cast<std::int32_t>(left.size()) : Target::no_block);
+      place.push_back(block.rows.n_rows > 0 ? n_left++ : Target::no_block);
       if (block.rows.n_rows > 0) left.push_back(std::move(block));
     }
     tables_.blocks = std::move(left);
@@ -360,7 +361,7 @@ class Reducer {
   MeshTables& tables_;
   MeshTables before_;                                        // slabs and types
   std::vector<std::optional<std::vector<Target>>> targets_;  // of this rank's cells, by old block, if it changes
-  std::map<std::size_t, std::int64_t> n_left_;               // rows that stay in blocks that change
+  std::map<std::int32_t, std::int64_t> n_left_;              // number of rows that stay, by changed block
 };
 
 }  // namespace

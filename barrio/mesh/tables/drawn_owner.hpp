@@ -9,10 +9,10 @@
 
 namespace barrio::mesh::detail {
 
-/// Which of n sharers, in ascending order, owns an entity: drawn by its global id, so that all of them find the same
-/// one without a word. Local.
+/// Choose which of n sharers, in ascending order, owns an entity. A hash of the global id decides, so all sharers make
+/// the same choice without communication. Local.
 inline std::size_t drawn_owner(Dim dim, GlobalId id, std::size_t n) noexcept {
-  return Hash64(static_cast<std::uint64_t>(value(dim))).add(barrio::value(id)).value() % n;
+  return Hash64(index(dim)).add(barrio::value(id)).value() % n;
 }
 
 }  // namespace barrio::mesh::detail

@@ -15,13 +15,13 @@
 namespace barrio::mesh {
 namespace {
 
-/// What becomes of each set; the same on every rank.
+/// New place of each set, or its heirs; the same on every rank.
 struct SetPlan {
-  std::vector<std::int32_t> new_place;           ///< -1: it goes
-  std::vector<std::vector<std::int32_t>> heirs;  ///< new places of the sets that get the entities of one that goes
+  std::vector<std::int32_t> new_place;           ///< -1: dropped
+  std::vector<std::vector<std::int32_t>> heirs;  ///< new places of the sets that get the entities of a dropped set
 };
 
-/// @return whether anything but geometry is left
+/// Remove the geometry roles of a set. @return whether the set has other roles
 bool take_geometry_from(SetInfo& set) {
   std::vector<SetRole> roles{{set.kind, set.id, set.geometry_dim}};
   roles.insert(roles.end(), set.more_roles.begin(), set.more_roles.end());
@@ -35,13 +35,14 @@ bool take_geometry_from(SetInfo& set) {
   return true;
 }
 
-/// Replace the sets of tables by those that are left.
+/// Drop the geometry sets from a list.
 SetPlan drop_sets(std::vector<SetInfo>& sets) {
   SetPlan plan;
   std::vector<SetInfo> left;
+  std::int32_t n_left = 0;
   for (SetInfo& set : sets) {
     const bool stays = take_geometry_from(set);
-    plan.new_place.push_back(stays ? static_cast<std::int32_t>(left.size()) : -1);
+    plan.new_place.push_back(stays ? n_left++ : -1);
     if (stays) left.push_back(set);
   }
   plan.heirs.resize(sets.size());
@@ -50,12 +51,12 @@ SetPlan drop_sets(std::vector<SetInfo>& sets) {
     std::erase_if(others, [&](std::int32_t other) { return place(other) < 0; });
     std::ranges::transform(others, others.begin(), place);
   };
-  for (SetInfo& set : left) {
+  for (std::int32_t heir = 0; heir < n_left; ++heir) {
+    SetInfo& set = left[heir];
     renumber(set.children);
     renumber(set.parents);
-    const auto heir = static_cast<std::int32_t>(&set - left.data());
     std::vector<SetInSet> inner;
-    std::vector<std::int32_t> gone;  // that it holds, directly or through others that go
+    std::vector<std::int32_t> gone;  // dropped sets in this one, directly or through other dropped sets
     const auto take = [&](const SetInSet& one) {
       if (place(one.set) >= 0) {
         if (std::ranges::find(inner, place(one.set), &SetInSet::set) == inner.end() || set.is_ordered)
@@ -73,7 +74,7 @@ SetPlan drop_sets(std::vector<SetInfo>& sets) {
       throw AgreedError(
           ErrorCode::bad_input,
           {.subject = fmt::format("set {} '{}'", set.id, set.name),
-           .cause = "is an ordered list that holds sets of geometry, so their entities have no place in it",
+           .cause = "is an ordered list that contains geometry sets, whose entities have no position in it",
            .remedy = "keep the geometry"});
     }
     set.contained = std::move(inner);
@@ -82,7 +83,7 @@ SetPlan drop_sets(std::vector<SetInfo>& sets) {
   return plan;
 }
 
-/// Old rows, at their homes, that only sets of geometry held; and the memberships that are left, with old rows.
+/// The rows to drop, which only geometry sets contain, and the remaining memberships. Rows are old ones at their homes.
 struct RowPlan {
   std::vector<Membership> members;
   std::vector<std::pair<Dim, std::int64_t>> gone;  // ascending
@@ -111,15 +112,15 @@ RowPlan drop_rows(const std::vector<Membership>& members, const SetPlan& sets, D
   return plan;
 }
 
-/// Keep the rows of a block that are not gone, in their order. Collective.
-/// @return new row of each of this rank's old ones, -1 for those that are gone
+/// Remove rows from a block; the others keep their order. Collective.
+/// @return new row of each of this rank's old rows, -1 for removed ones
 std::vector<std::int64_t> shrink(mpi::Context& context, const std::vector<std::pair<Dim, std::int64_t>>& gone,
                                  std::int64_t first_row, CellBlock& block) {
   const std::int64_t first = first_row + block.rows.first(context.rank());
   std::vector<std::int64_t> new_rows(block.rows.size(context.rank()));
   std::int64_t n_left = 0;
-  for (std::size_t i = 0; i < new_rows.size(); ++i) {
-    const std::pair row(topology(block.type).dim, first + static_cast<std::int64_t>(i));
+  for (std::int64_t i = 0; i < std::ssize(new_rows); ++i) {
+    const std::pair row(topology(block.type).dim, first + i);
     new_rows[i] = std::ranges::binary_search(gone, row) ? -1 : n_left++;
   }
   const std::int64_t n_before = mpi::exclusive_sum(context, n_left);
@@ -133,7 +134,7 @@ std::vector<std::int64_t> shrink(mpi::Context& context, const std::vector<std::p
     words.push_back(std::ssize(nodes));
     for (const GlobalId node : nodes) words.push_back(value(node));
   }
-  // Senders ascend with rows, so the cells arrive in their order.
+  // Senders ascend with rows, so the cells arrive in the order of rows.
   const std::vector<std::int64_t> cells = exchange::route(context, outbox.parcels()).items;
   block.rows = rows;
   block.nodes.clear();
@@ -145,7 +146,7 @@ std::vector<std::int64_t> shrink(mpi::Context& context, const std::vector<std::p
   return new_rows;
 }
 
-/// Values on sets, and values that are sets.
+/// Drop the values on removed sets, and renumber values that are sets.
 void drop_from_tag(const SetPlan& plan, TagTable& tag) {
   const auto renumber_codes = [&](std::vector<std::byte>& bytes) {
     std::vector<EntityCode> codes(bytes.size() / sizeof(EntityCode));
@@ -176,7 +177,7 @@ void drop_from_tag(const SetPlan& plan, TagTable& tag) {
 }  // namespace
 
 MeshTables drop_geometry(mpi::Context& context, MeshTables tables) {
-  MeshTables before;  // slabs and types, which is what rows are found by
+  MeshTables before;  // slabs and types only, to locate rows
   before.vertices = tables.vertices;
   for (const CellBlock& block : tables.blocks) before.blocks.push_back({block.type, block.rows, 0, {}, {}});
   const std::vector<Membership> members = memberships_at_home(context, tables);
@@ -186,12 +187,12 @@ MeshTables drop_geometry(mpi::Context& context, MeshTables tables) {
 
   detail::Moves moves{before, tables, {}};
   std::vector<CellBlock> left;
-  for (std::size_t b = 0; b < tables.blocks.size(); ++b) {
+  std::int32_t n_left = 0;
+  for (std::int32_t b = 0; b < std::ssize(tables.blocks); ++b) {
     CellBlock& block = tables.blocks[b];
-    if (topology(block.type).dim != top)
-      moves.new_rows[static_cast<std::int32_t>(b)] = shrink(context, rows.gone, before.first_row(b), block);
+    if (topology(block.type).dim != top) moves.new_rows[b] = shrink(context, rows.gone, before.first_row(b), block);
     const bool stays = block.rows.n_rows > 0;
-    moves.new_blocks.push_back(stays ? static_cast<std::int32_t>(left.size()) : detail::Moves::no_block);
+    moves.new_blocks.push_back(stays ? n_left++ : detail::Moves::no_block);
     if (stays) left.push_back(std::move(block));
   }
   tables.blocks = std::move(left);

@@ -13,12 +13,13 @@
 #include "barrio/exchange/router.hpp"
 #include "barrio/mesh/partition_cells.hpp"
 #include "barrio/mesh/tables/agreed_arrays.hpp"
+#include "barrio/mesh/tables/all_cell_types.hpp"
 #include "barrio/mesh/tables/row_numbers.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
 
-// What ranks give is numbered first, then sent to the slabs of the tables: vertices and values of tags as rows of
-// bytes, cells as records of words.
+// The entities of all ranks are numbered first, then sent to the slabs of the tables: vertices and values of tags as
+// rows of bytes, cells as records of words.
 
 namespace barrio::mesh {
 namespace {
@@ -27,14 +28,14 @@ using detail::AgreedArrays;
 
 constexpr RegionName from_arrays_region{"mesh.from_arrays"};
 
-/// Rows of bytes at the homes of their rows.
+/// Values of this rank's slab, as rows of bytes.
 struct Homed {
   std::vector<std::byte> bytes;
-  std::optional<std::int64_t> differs;  // a row that came twice, with other bytes
+  std::optional<std::int64_t> differs;  // a row that was received with different bytes
 };
 
-/// Send each row's bytes to its home. If several ranks send one row, the lowest rank's bytes stay. Collective.
-/// @pre each row of the slabs comes from some rank
+/// Send each row's bytes to its home. If several ranks send a row, the lowest rank's bytes win. Collective.
+/// @pre each row of the slabs is sent by some rank
 Homed send_home(mpi::Context& context, const Slabs& slabs, std::span<const GlobalId> rows,
                 std::span<const std::byte> values, std::size_t row_bytes) {
   std::vector<Rank> to;
@@ -74,7 +75,7 @@ Homed send_home(mpi::Context& context, const Slabs& slabs, std::span<const Globa
   return homed;
 }
 
-/// Makes the tables of what all ranks give.
+/// Makes tables from the arrays of all ranks.
 class ArrayTables {
  public:
   ArrayTables(mpi::Context& context, const MeshArrays& arrays)
@@ -83,10 +84,10 @@ class ArrayTables {
   MeshTables run() && {
     number_vertices();
     place_vertices();
-    for (int t = 1; t < n_cell_types; ++t)
-      if (agreed_.n_rows[t] > 0) place_cells(static_cast<CellType>(t));
+    for (const CellType type : detail::all_cell_types)
+      if (type != CellType::vertex && agreed_.n_rows[index(type)] > 0) place_cells(type);
     out_.n_parts = agreed_.has_parts ? agreed_.n_parts : 0;
-    for (std::size_t s = 0; s < arrays_.sets.size(); ++s) place_set(s);
+    for (std::int32_t s = 0; s < std::ssize(arrays_.sets); ++s) place_set(s);
     for (std::size_t t = 0; t < arrays_.tags.size(); ++t) place_tag(t);
     return std::move(out_);
   }
@@ -95,12 +96,11 @@ class ArrayTables {
   void number_vertices() {
     const std::size_t n = detail::n_given(arrays_, CellType::vertex);
     if (!agreed_.has_ids) {
-      for (std::size_t v = 0; v < n; ++v)
-        vertex_rows_.push_back(GlobalId{agreed_.first_row[0] + static_cast<std::int64_t>(v)});
+      for (std::size_t v = 0; v < n; ++v) vertex_rows_.push_back(GlobalId{agreed_.first_row[0]} + v);
       out_.vertices = {agreed_.n_rows[0], context_.size()};
       return;
     }
-    // Each id has one home, which counts it once however many ranks give it.
+    // Each id has one home, which counts it once even if several ranks give it.
     std::vector<GlobalId> ids;
     for (const std::int64_t id : arrays_.vertex_ids) ids.push_back(GlobalId{id});
     const std::int64_t highest = mpi::max(context_, ids.empty() ? -1 : value(*std::ranges::max_element(ids)));
@@ -124,7 +124,7 @@ class ArrayTables {
     if (!homed.bytes.empty()) std::memcpy(out_.coordinates.data(), homed.bytes.data(), homed.bytes.size());
   }
 
-  /// Collective. @param row  a vertex that came with two positions
+  /// Refuse a vertex with contradictory positions. Collective. @param row  row of the vertex
   void refuse_place(GlobalId row) const {
     agree_after(context_, [&] {
       const auto at = std::ranges::find(vertex_rows_, row) - vertex_rows_.begin();
@@ -132,11 +132,11 @@ class ArrayTables {
         throw Error(ErrorCode::bad_input,
                     {.subject = fmt::format("vertex id {}", arrays_.vertex_ids[at]),
                      .cause = "is given with different coordinates",
-                     .remedy = "whoever gives a vertex again gives it the same coordinates, bit for bit"});
+                     .remedy = "all ranks that give a vertex must give bitwise identical coordinates"});
     });
   }
 
-  /// Rows of the vertices that nodes name. Collective.
+  /// Look up the rows of the nodes of cells. Collective.
   [[nodiscard]] std::vector<GlobalId> rows_of(const MeshArrays::Cells& cells) const {
     std::vector<GlobalId> rows;
     rows.reserve(cells.nodes.size());
@@ -148,14 +148,14 @@ class ArrayTables {
       if (missing < std::ssize(rows))
         throw Error(ErrorCode::bad_input,
                     {.subject = std::string(topology(cells.type).plural),
-                     .cause = fmt::format("name vertex {}, which no rank gives", cells.nodes[missing])});
+                     .cause = fmt::format("refer to vertex {}, which no rank gives", cells.nodes[missing])});
     });
     return rows;
   }
 
-  /// One record a cell: row in the slab, part, number of nodes, nodes.
+  /// Send the cells of a type to their slabs. One record per cell: row in the slab, part, number of nodes, nodes.
   void place_cells(CellType type) {
-    const auto t = static_cast<std::size_t>(type);
+    const std::size_t t = index(type);
     const auto given = std::ranges::find(arrays_.cells, type, &MeshArrays::Cells::type);
     const MeshArrays::Cells cells = given == arrays_.cells.end() ? MeshArrays::Cells{.type = type} : *given;
     const std::vector<GlobalId> nodes = rows_of(cells);
@@ -198,33 +198,31 @@ class ArrayTables {
       out_.parts.insert(out_.parts.end(), parts.begin(), parts.end());
   }
 
-  /// Of all cells, those that are not placed yet included.
+  /// Return the highest dimension of all cells, including those not placed yet.
   [[nodiscard]] Dim top_dim() const noexcept {
     Dim top = Dim::vertex;
-    for (std::size_t t = 0; t < agreed_.n_rows.size(); ++t)
-      if (agreed_.n_rows[t] > 0) top = std::max(top, topology(static_cast<CellType>(t)).dim);
+    for (const CellType type : detail::all_cell_types)
+      if (agreed_.n_rows[index(type)] > 0) top = std::max(top, topology(type).dim);
     return top;
   }
 
-  /// Place of the block of a type; -1 for vertices.
+  /// Return the place of the block of a type; -1 for vertices.
   [[nodiscard]] std::int32_t block_of(CellType type) const noexcept {
     if (type == CellType::vertex) return -1;
     return static_cast<std::int32_t>(std::ranges::find(out_.blocks, type, &CellBlock::type) - out_.blocks.begin());
   }
 
-  void place_set(std::size_t s) {
+  void place_set(std::int32_t s) {
     out_.sets.push_back(arrays_.sets[s].info);
     for (const MeshArrays::Members& members : arrays_.sets[s].members) {
       if (members.places.empty()) continue;
       const std::int32_t block = block_of(members.type);
-      const std::int64_t first = block < 0 ? 0
-                                           : out_.first_row(static_cast<std::size_t>(block)) +
-                                                 agreed_.first_row[static_cast<std::size_t>(members.type)];
+      const std::int64_t first = block < 0 ? 0 : out_.first_row(block) + agreed_.first_row[index(members.type)];
       std::vector<std::int64_t> rows;
       for (const std::int64_t place : members.places)
         rows.push_back(block < 0 ? value(vertex_rows_[place]) : first + place);
       sort_unique(rows);
-      SetRows run{static_cast<std::int32_t>(s), topology(members.type).dim, rows.front(), 0};
+      SetRows run{s, topology(members.type).dim, rows.front(), 0};
       for (const std::int64_t row : rows) {
         if (row != run.first + run.count) {
           out_.members.push_back(run);
@@ -240,14 +238,13 @@ class ArrayTables {
   void place_tag(std::size_t t) {
     const MeshArrays::Tag& tag = arrays_.tags[t];
     TagTable& table = out_.tags.emplace_back(TagTable{.info = agreed_.tags[t]});
-    for (int number = 0; number < n_cell_types; ++number) {
-      const auto type = static_cast<CellType>(number);
-      if (!agreed_.tag_has[t][number]) continue;
+    for (const CellType type : detail::all_cell_types) {
+      if (!agreed_.tag_has[t][index(type)]) continue;
       const auto values = std::ranges::find(tag.values, type, &MeshArrays::Values::type);
       std::vector<GlobalId> rows = type == CellType::vertex ? vertex_rows_ : std::vector<GlobalId>{};
       if (type != CellType::vertex)
         for (std::size_t i = 0; i < detail::n_given(arrays_, type); ++i)
-          rows.push_back(GlobalId{agreed_.first_row[number] + static_cast<std::int64_t>(i)});
+          rows.push_back(GlobalId{agreed_.first_row[index(type)]} + i);
       const std::int32_t block = block_of(type);
       const Slabs& slabs = block < 0 ? out_.vertices : out_.blocks[block].rows;
       const auto bytes = values == tag.values.end() ? std::span<const std::byte>{} : values->bytes;

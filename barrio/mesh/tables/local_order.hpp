@@ -12,15 +12,15 @@
 
 namespace barrio::mesh::detail {
 
-/// The local order of entities: interior, fringe, copies by owner; within each as they were given. Local.
+/// The local order of entities: interior, fringe, copies by owner; each group in the given order. Local.
 struct LocalOrder {
   std::vector<std::int32_t> places;
   std::size_t n_interior = 0;
   std::size_t n_owned = 0;
   Owners owners;
 
-  /// Cost: O(n), and a sort of the copies. @param given  places of all entities @param owner_of  of a place
-  /// @param is_interior  asked of owned places only
+  /// Cost: O(n) and a sort of the copies. @param given  places of all entities @param owner_of  owner of a place
+  /// @param is_interior  called for owned places only
   template <std::ranges::input_range Places, class OwnerOf, class IsInterior>
   LocalOrder(Rank me, std::size_t n, Places&& given, OwnerOf&& owner_of, IsInterior&& is_interior) {
     std::vector<std::int32_t> fringe;

@@ -15,12 +15,12 @@ using exchange::ByteValuesView;
 using exchange::MessageReader;
 using exchange::MessageWriter;
 
-/// Sets of ranks keep their numbers.
+/// Write sets of ranks; they keep their numbers.
 inline void put(MessageWriter& out, const RankSets& sets) {
   std::vector<std::int32_t> sizes;
   std::vector<Rank> ranks;
   for (std::size_t s = 0; s < sets.size(); ++s) {
-    const auto of_set = sets[static_cast<std::int32_t>(s)];
+    const auto of_set = sets[s];
     sizes.push_back(static_cast<std::int32_t>(of_set.size()));
     ranks.insert(ranks.end(), of_set.begin(), of_set.end());
   }

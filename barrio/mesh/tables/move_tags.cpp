@@ -10,7 +10,7 @@
 namespace barrio::mesh::detail {
 namespace {
 
-/// Take values to the new homes of their rows.
+/// Move values to the new homes of their rows.
 void move_column(mpi::Context& context, const Slabs& slabs, std::span<const std::int64_t> new_rows, const TagInfo& info,
                  TagColumn& column) {
   struct Outgoing {
@@ -18,9 +18,9 @@ void move_column(mpi::Context& context, const Slabs& slabs, std::span<const std:
     ByteValues values;
   };
   std::map<Rank, Outgoing> outgoing;
-  const std::size_t n = column.is_dense ? new_rows.size() : column.rows.size();
-  for (std::size_t i = 0; i < n; ++i) {
-    const std::int64_t row = new_rows[column.is_dense ? i : static_cast<std::size_t>(column.rows[i])];
+  const std::int64_t n = column.is_dense ? new_rows.size() : column.rows.size();
+  for (std::int64_t i = 0; i < n; ++i) {
+    const std::int64_t row = new_rows[column.is_dense ? i : column.rows[i]];
     if (row < 0) continue;
     const Rank home = slabs.rank_of(row);
     Outgoing& out = outgoing[home];
@@ -55,7 +55,7 @@ void move_column(mpi::Context& context, const Slabs& slabs, std::span<const std:
   }
 }
 
-/// Make values of tags that are entities name the new rows.
+/// Replace entities in values by their new rows.
 void translate_codes(mpi::Context& context, const Moves& moves, TagItems& items) {
   struct Request {
     std::int32_t block;
@@ -75,11 +75,11 @@ void translate_codes(mpi::Context& context, const Moves& moves, TagItems& items)
     if (codes[i] == EntityCode::none || is_set(codes[i])) continue;
     std::int64_t row = row_of(codes[i]);
     std::int32_t block = -1;
-    for (std::size_t b = 0; dim_of(codes[i]) != Dim::vertex && b < moves.before.blocks.size(); ++b) {
+    for (std::int32_t b = 0; dim_of(codes[i]) != Dim::vertex && b < std::ssize(moves.before.blocks); ++b) {
       const CellBlock& one = moves.before.blocks[b];
       const std::int64_t first = moves.before.first_row(b);
       if (topology(one.type).dim != dim_of(codes[i]) || row >= first + one.rows.n_rows) continue;
-      block = static_cast<std::int32_t>(b);
+      block = b;
       row -= first;
       break;
     }
@@ -114,7 +114,7 @@ void move_tags(mpi::Context& context, const Moves& moves, std::vector<TagTable>&
         move_column(context, moves.after.slabs_of(block), moved->second, tag.info, column);
       column.block = block;
     }
-    // Default values, and those on sets and the mesh, are the same on every rank: each asks for itself.
+    // Default values and values on sets and the mesh are the same on every rank; each rank translates its own copy.
     if (tag.info.type == TagType::entity) {
       translate_codes(context, moves, tag.on_sets.items);
       for (std::vector<std::byte>* value : {&tag.info.default_value, &tag.info.mesh_value}) {

@@ -8,12 +8,12 @@
 
 namespace barrio::mesh::detail {
 
-/// Where the rows of tables go.
+/// Destinations of the rows of tables.
 struct Moves {
-  const MeshTables& before;  ///< only slabs and types are looked at
+  const MeshTables& before;  ///< only slabs and types are used
   const MeshTables& after;
   /// New row, in its block, of each of this rank's rows, by old block (-1: vertices); -1 for a removed row. A
-  /// block without an entry has kept its rows.
+  /// block without an entry keeps its rows.
   std::map<std::int32_t, std::vector<std::int64_t>> new_rows;
   std::vector<std::int32_t> new_blocks = {};  ///< by old block, no_block for a removed one; empty: unchanged
   static constexpr std::int32_t no_block = -2;
@@ -21,14 +21,14 @@ struct Moves {
   [[nodiscard]] std::int32_t block_after(std::int32_t block) const noexcept {
     return block < 0 || new_blocks.empty() ? block : new_blocks[block];
   }
-  /// Row in its dimension of the first cell of an old block. @pre the block still exists
+  /// Return the row, in its dimension, of the first cell of an old block. @pre the block still exists
   [[nodiscard]] std::int64_t first_row_after(std::int32_t block) const noexcept {
     return block < 0 ? 0 : after.first_row(block_after(block));
   }
 };
 
-/// Move the values of tags with their rows. Collective. Values that are entities follow these, and become none if they
-/// are removed; values that are sets stay as they are.
+/// Move the values of tags with their rows. Collective. Values that are entities get the new rows; a removed entity
+/// becomes the value "no entity". Values that are sets do not change.
 void move_tags(mpi::Context& context, const Moves& moves, std::vector<TagTable>& tags);
 
 }  // namespace barrio::mesh::detail

@@ -10,8 +10,8 @@
 namespace barrio::mesh {
 namespace {
 
-/// Depth-first walk over sets. A set that reaches no earlier one of the path closes a group: the sets met since that
-/// have none.
+/// Depth-first search for groups of sets that contain each other (Tarjan's strongly connected components). A set that
+/// reaches no earlier set of the path closes a group: the sets found since then that have no group.
 class Walk {
  public:
   Walk(std::span<const SetInfo> sets, std::vector<std::int32_t>& group_of)
@@ -37,7 +37,7 @@ class Walk {
  private:
   struct Step {
     std::int32_t set;
-    std::size_t next;  // of what it contains
+    std::size_t next;  // place in its list of contained sets
   };
   static std::size_t at(std::int32_t set) { return set; }
 
@@ -66,15 +66,15 @@ class Walk {
 
   std::span<const SetInfo> sets_;
   std::vector<std::int32_t>& group_of_;
-  std::vector<std::int32_t> met_as_;    // number of the set in the order of meeting, or -1
+  std::vector<std::int32_t> met_as_;    // number of the set in the order of discovery, or -1
   std::vector<std::int32_t> earliest_;  // lowest such number that a set reaches
-  std::vector<std::int32_t> open_;      // met, and in no group yet
+  std::vector<std::int32_t> open_;      // found, but in no group yet
   std::vector<Step> path_;
   std::int32_t n_met_ = 0;
   std::int32_t n_groups_ = 0;
 };
 
-/// How users may call a set besides its name.
+/// Format the alternative name of a set: its kind and id.
 std::string by_id(SetKind kind, std::int32_t id) { return fmt::format("{} {}", name(kind), id); }
 
 bool is_called(const SetInfo& info, const std::string& wanted) {
@@ -85,9 +85,8 @@ bool is_called(const SetInfo& info, const std::string& wanted) {
 }  // namespace
 
 NestedSets::NestedSets(std::span<const SetInfo> sets) : group_of_(sets.size(), -1) {
-  const auto n_sets = static_cast<std::int32_t>(sets.size());
   Walk walk(sets, group_of_);
-  for (std::int32_t s = 0; s < n_sets; ++s) {
+  for (std::int32_t s = 0; s < std::ssize(sets); ++s) {
     walk.from(s);
     order_.push_back(s);
   }
@@ -95,7 +94,7 @@ NestedSets::NestedSets(std::span<const SetInfo> sets) : group_of_(sets.size(), -
   for (std::size_t i = 0; i < order_.size(); ++i)
     if (i == 0 || group_of(order_[i]) != group_of(order_[i - 1])) first_of_.push_back(i);
   first_of_.push_back(order_.size());
-  for (std::int32_t s = 0; s < n_sets; ++s) {
+  for (std::int32_t s = 0; s < std::ssize(sets); ++s) {
     const bool has_others = group(group_of(s)).size() > 1;
     const auto& contained = sets[s].contained;
     if (has_others || std::ranges::find(contained, s, &SetInSet::set) != contained.end()) in_themselves_.push_back(s);
@@ -107,13 +106,13 @@ std::vector<bool> named_sets(const std::vector<std::string>& names, std::span<co
   std::vector<std::int32_t> open;
   for (const std::string& one : names) {
     const std::size_t n_before = open.size();
-    for (std::size_t s = 0; s < infos.size(); ++s)
-      if (is_called(infos[s], one)) open.push_back(static_cast<std::int32_t>(s));
+    for (std::int32_t s = 0; s < std::ssize(infos); ++s)
+      if (is_called(infos[s], one)) open.push_back(s);
     if (open.size() > n_before) continue;
     std::vector<std::string> known;
     for (const SetInfo& info : infos) known.push_back(info.name.empty() ? by_id(info.kind, info.id) : info.name);
     throw AgreedError(ErrorCode::usage, {.subject = fmt::format("{} the set '{}'", purpose, one),
-                                         .cause = "cannot be: there is no such set." + did_you_mean(one, known),
+                                         .cause = "there is no such set." + did_you_mean(one, known),
                                          .remedy = "barrio info lists the sets of a file"});
   }
   std::vector<bool> is_wanted(infos.size(), false);

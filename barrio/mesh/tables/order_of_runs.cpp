@@ -18,7 +18,7 @@ std::vector<std::int32_t> order_of_runs(std::span<const GlobalId> ids) {
     return order;
   }
   ends.push_back(std::ssize(order));
-  while (ends.size() > 1) {  // neighbours pairwise
+  while (ends.size() > 1) {  // merge neighbouring runs in pairs
     std::vector<std::ptrdiff_t> longer;
     std::ptrdiff_t first = 0;
     for (std::size_t r = 0; r < ends.size(); r += 2) {

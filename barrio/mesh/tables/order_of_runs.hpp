@@ -8,8 +8,8 @@
 
 namespace barrio::mesh::detail {
 
-/// The permutation that sorts ids, found by merging their ascending runs: in a mesh those of a group of vertices, or of
-/// one owner. Local. Cost: O(n log runs), or that of a sort for many runs
+/// Find the permutation that sorts ids, by merging their ascending runs. In a mesh a run is a group of vertices or the
+/// vertices of one owner. Local. Cost: O(n log runs), or that of a sort for many runs
 [[nodiscard]] std::vector<std::int32_t> order_of_runs(std::span<const GlobalId> ids);
 
 }  // namespace barrio::mesh::detail

@@ -18,7 +18,7 @@ double det(const Point& a, const Point& b, const Point& c) {
   return a[0] * (b[1] * c[2] - b[2] * c[1]) - a[1] * (b[0] * c[2] - b[2] * c[0]) + a[2] * (b[0] * c[1] - b[1] * c[0]);
 }
 
-// At each corner, the three neighbours along edges, ordered so that a valid cell has positive volume there.
+// Each corner and its three neighbours along edges, in the order that gives a valid cell a positive volume.
 constexpr std::array<std::array<int, 4>, 1> tet_corners{{{0, 1, 2, 3}}};
 constexpr std::array<std::array<int, 4>, 6> prism_corners{
     {{0, 1, 2, 3}, {1, 2, 0, 4}, {2, 0, 1, 5}, {3, 5, 4, 0}, {4, 3, 5, 1}, {5, 4, 3, 2}}};

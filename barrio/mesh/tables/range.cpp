@@ -8,7 +8,7 @@ namespace barrio::mesh {
 
 Range::Range(std::vector<LocalRange> runs) {
   if (!std::ranges::is_sorted(runs, {}, &LocalRange::first)) std::ranges::sort(runs, {}, &LocalRange::first);
-  // Runs that touch become one, in place.
+  // Merge adjacent runs in place.
   std::size_t n = 0;
   for (const LocalRange& run : runs) {
     if (run.empty()) continue;

@@ -16,7 +16,7 @@ namespace {
 
 using exchange::WordReader;
 
-/// A cell on its way to its new row.
+/// A cell on the way to its new row.
 struct MovedCell {
   std::int32_t part;
   std::int64_t old_row;  // in the block
@@ -56,26 +56,26 @@ std::vector<MovedCell> decode_all(std::span<const std::int64_t> words) {
   return cells;
 }
 
-/// New numbers for vertices: by the lowest part that uses them, then by old number; unused ones come last.
+/// New numbers of vertices, ordered by the lowest part that uses them, then by old number; unused vertices come last.
 class VertexNumbers {
  public:
-  /// Collective. @param part_of  lowest part per vertex row of this rank's slab
+  /// Compute the numbers. Collective. @param part_of  lowest part that uses each vertex row of this rank's slab
   VertexNumbers(mpi::Context& context, const Slabs& rows, int n_parts, std::span<const std::int32_t> part_of)
       : context_(context), rows_(rows) {
     struct Claim {
       std::int32_t part;
       std::int32_t place;
     };
-    // Ranks take contiguous slices of parts, the unused vertices counting as one part more.
+    // Ranks take contiguous slices of parts; the unused vertices count as one more part.
     const Slabs slices{n_parts + 1, context.size()};
     std::vector<Rank> to;
     std::vector<Claim> claims;
-    for (std::size_t i = 0; i < part_of.size(); ++i) {
+    for (std::int32_t i = 0; i < std::ssize(part_of); ++i) {
       to.push_back(slices.rank_of(part_of[i]));
-      claims.push_back({part_of[i], static_cast<std::int32_t>(i)});
+      claims.push_back({part_of[i], i});
     }
     new_row_ = exchange::ask_together(context, to, claims, [&](const exchange::Parcels<Claim>& asked) {
-      // Claims stand by ascending sender and place, which is old order; a stable sort by part finishes it.
+      // Claims arrive by ascending sender and place, which is the old order; a stable sort by part completes it.
       std::vector<std::size_t> order(asked.items.size());
       std::iota(order.begin(), order.end(), std::size_t{0});
       std::stable_sort(order.begin(), order.end(),
@@ -110,8 +110,8 @@ class VertexNumbers {
   std::vector<std::int64_t> new_row_;
 };
 
-/// Reorder one block of top cells; parts of its rows and memberships follow.
-/// @return new row of each old one of this rank's slab, if there are tags
+/// Reorder one block of top cells; the parts of its rows and the memberships move with them.
+/// @return new row of each old row of this rank's slab, if there are tags
 std::vector<std::int64_t> reorder_block(mpi::Context& context, const MeshTables& tables, CellBlock& block,
                                         std::int64_t first_row, std::span<const std::int32_t> parts,
                                         std::span<const Membership> members, std::vector<std::int32_t>& new_parts,
@@ -119,9 +119,9 @@ std::vector<std::int64_t> reorder_block(mpi::Context& context, const MeshTables&
   const Slabs slices{tables.n_parts, context.size()};
   exchange::Outbox outbox;
   const std::int64_t first = block.rows.first(context.rank());
-  for (std::size_t i = 0; i < block.rows.size(context.rank()); ++i) {
+  for (std::int64_t i = 0; i < std::ssize(parts); ++i) {
     const std::span<const GlobalId> nodes = block.cell(i);
-    MovedCell cell{parts[i], first + static_cast<std::int64_t>(i), {nodes.begin(), nodes.end()}, {}};
+    MovedCell cell{parts[i], first + i, {nodes.begin(), nodes.end()}, {}};
     for (const Membership& m : of_row(members, tables.top_dim(), first_row + cell.old_row))
       cell.sets.emplace_back(m.set, m.position);
     encode(cell, outbox.begin(slices.rank_of(cell.part)));
@@ -133,30 +133,30 @@ std::vector<std::int64_t> reorder_block(mpi::Context& context, const MeshTables&
   std::int64_t row = mpi::exclusive_sum(context, std::ssize(cells));
   exchange::Outbox second;
   for (const MovedCell& cell : cells) encode(cell, second.begin(block.rows.rank_of(row++)));
-  // Senders ascend with rows, so the cells arrive in their new order.
+  // Senders ascend with rows, so the cells arrive in the new order.
   cells = decode_all(exchange::route(context, second.parcels()).items);
 
   block.nodes.clear();
   if (block.nodes_per_cell == 0) block.offsets.assign(1, 0);
-  for (std::size_t i = 0; i < cells.size(); ++i) {
+  for (std::int64_t i = 0; i < std::ssize(cells); ++i) {
     const MovedCell& cell = cells[i];
     block.nodes.insert(block.nodes.end(), cell.nodes.begin(), cell.nodes.end());
     if (block.nodes_per_cell == 0) block.offsets.push_back(block.nodes.size());
     new_parts.push_back(cell.part);
     for (const auto& [set, position] : cell.sets)
-      new_members.push_back({tables.top_dim(), set, first_row + first + static_cast<std::int64_t>(i), position});
+      new_members.push_back({tables.top_dim(), set, first_row + first + i, position});
   }
 
-  // For tags: tell the old homes of the cells their new rows.
+  // For tags: send the new rows to the old homes of the cells.
   struct Moved {
     std::int64_t from;
     std::int64_t to;
   };
   std::vector<Rank> to;
   std::vector<Moved> moved;
-  for (std::size_t i = 0; i < cells.size() && !tables.tags.empty(); ++i) {
+  for (std::int64_t i = 0; i < std::ssize(cells) && !tables.tags.empty(); ++i) {
     to.push_back(block.rows.rank_of(cells[i].old_row));
-    moved.push_back({cells[i].old_row, first + static_cast<std::int64_t>(i)});
+    moved.push_back({cells[i].old_row, first + i});
   }
   std::vector<std::int64_t> new_rows(tables.tags.empty() ? 0 : cells.size());
   for (const Moved& one : exchange::route(context, exchange::pack_by_rank<Moved>(to, moved)).items)
@@ -164,7 +164,7 @@ std::vector<std::int64_t> reorder_block(mpi::Context& context, const MeshTables&
   return new_rows;
 }
 
-/// The lowest part that uses each vertex of this rank's slab; n_parts where none does.
+/// Find the lowest part that uses each vertex of this rank's slab; n_parts for unused vertices.
 std::vector<std::int32_t> lowest_parts(mpi::Context& context, const MeshTables& tables) {
   struct VertexUse {
     GlobalId vertex;
@@ -204,13 +204,13 @@ MeshTables reorder_by_part(mpi::Context& context, MeshTables tables) {
   std::vector<Membership> new_members;
   detail::Moves moves{tables, tables, {{-1, {numbers.of_slab().begin(), numbers.of_slab().end()}}}};
   std::size_t at = 0;
-  for (std::size_t b = 0; b < tables.blocks.size(); ++b) {
+  for (std::int32_t b = 0; b < std::ssize(tables.blocks); ++b) {
     CellBlock& block = tables.blocks[b];
     const std::int64_t first_row = tables.first_row(b);
     if (topology(block.type).dim == tables.top_dim()) {
       const std::size_t n = block.rows.size(context.rank());
-      moves.new_rows[static_cast<std::int32_t>(b)] = reorder_block(
-          context, tables, block, first_row, std::span(tables.parts).subspan(at, n), members, new_parts, new_members);
+      moves.new_rows[b] = reorder_block(context, tables, block, first_row, std::span(tables.parts).subspan(at, n),
+                                        members, new_parts, new_members);
       at += n;
     }
     numbers.translate(block.nodes);
@@ -239,7 +239,7 @@ MeshTables reorder_by_part(mpi::Context& context, MeshTables tables) {
   vertices = exchange::route(context, exchange::pack_by_rank<Moved>(to, vertices)).items;
   const std::int64_t first = tables.vertices.first(context.rank());
   for (const Moved& vertex : vertices) {
-    double* x = &tables.coordinates[3 * static_cast<std::size_t>(vertex.row - first)];
+    double* x = &tables.coordinates[3 * (vertex.row - first)];
     x[0] = vertex.x;
     x[1] = vertex.y;
     x[2] = vertex.z;

@@ -11,7 +11,7 @@
 namespace barrio::mesh::detail {
 namespace {
 
-/// Append a run, or make the last one longer.
+/// Append a run, or extend the last one.
 void append(std::vector<KindRun>& runs, const KindRun& run) {
   if (!runs.empty() && runs.back().kind == run.kind && runs.back().first + runs.back().count == run.first) {
     runs.back().count += run.count;
@@ -84,7 +84,7 @@ std::vector<GlobalId> RowNumbers::rows_of(std::span<const GlobalId> ids) const {
   auto asked = exchange::route(*context_, exchange::pack_by_rank<GlobalId>(to, wanted), exchange::Route::automatic);
   for (GlobalId& id : asked.items) {
     const auto after = std::ranges::upper_bound(home_, value(id), {}, &KindRun::first) - home_.begin();
-    const auto at = static_cast<std::size_t>(after) - 1;
+    const auto at = after - 1;
     const std::int64_t place = after == 0 ? -1 : value(id) - home_[at].first;
     id = after == 0 || place >= home_[at].count ? no_global_id : GlobalId{rows_[at] + place};
   }
@@ -99,7 +99,7 @@ std::vector<GlobalId> RowNumbers::rows_of(std::span<const GlobalId> ids) const {
 std::vector<KindRun> RowNumbers::runs() const {
   if (n_rows_ == 0) return {};
   if (!has_kinds_) return {{0, n_rows_, 0}};
-  std::vector<KindRun> here;  // of rows
+  std::vector<KindRun> here;  // runs of this rank's rows
   for (std::size_t i = 0; i < home_.size(); ++i) append(here, {rows_[i], home_[i].count, home_[i].kind});
   std::string all = mpi::reduce_to_root(*context_, to_text(here), [](const std::string& low, const std::string& high) {
     std::vector<KindRun> runs = from_text(low);

@@ -19,13 +19,13 @@ struct BlockRun {
   std::int64_t count;
   std::int64_t position;
 
-  /// The part of it that begins `skip` rows on.
+  /// Return `n` rows of the run, after the first `skip`.
   [[nodiscard]] BlockRun piece(std::int64_t skip, std::int64_t n) const {
     return {set, block, first + skip, n, position < 0 ? -1 : position + skip};
   }
 };
 
-/// Cut a run where slabs end. @param stride  slabs that stay together
+/// Cut a run at the ends of slabs. @param stride  number of slabs that stay together
 template <class Visit>
 void for_each_piece(const Slabs& slabs, BlockRun run, std::int64_t stride, Visit&& visit) {
   while (run.count > 0) {
@@ -37,12 +37,12 @@ void for_each_piece(const Slabs& slabs, BlockRun run, std::int64_t stride, Visit
   }
 }
 
-/// Cut runs of rows of a dimension where its blocks end.
+/// Cut the runs of rows of each dimension at the ends of blocks.
 std::vector<BlockRun> by_block(const MeshTables& tables) {
   std::array<std::vector<std::pair<std::int64_t, std::int32_t>>, 4> blocks;  // first row, block
   blocks[0].emplace_back(0, -1);
-  for (std::size_t b = 0; b < tables.blocks.size(); ++b)
-    blocks[index(topology(tables.blocks[b].type).dim)].emplace_back(tables.first_row(b), static_cast<std::int32_t>(b));
+  for (std::int32_t b = 0; b < std::ssize(tables.blocks); ++b)
+    blocks[index(topology(tables.blocks[b].type).dim)].emplace_back(tables.first_row(b), b);
   std::vector<BlockRun> runs;
   runs.reserve(tables.members.size());
   for (const SetRows& rows : tables.members) {
@@ -60,11 +60,11 @@ std::vector<BlockRun> by_block(const MeshTables& tables) {
 }  // namespace
 
 HomeRuns set_runs_at_home(mpi::Context& context, const MeshTables& tables) {
-  // A set of the whole mesh is one run, whose holder would write to all ranks. So long runs are handed on in pieces.
+  // A set of the whole mesh is one run, whose holder would send to all ranks. So long runs are forwarded in pieces.
   constexpr std::int64_t fan_out = 64;
   std::vector<BlockRun> runs = by_block(tables);
   for (std::int64_t stride = fan_out; stride > 1;) {
-    std::int64_t most = 1;  // slabs that a run covers
+    std::int64_t most = 1;  // maximum number of slabs that a run covers
     if (context.size() > fan_out) {
       for (const BlockRun& run : runs) {
         const Slabs& slabs = tables.slabs_of(run.block);

@@ -10,11 +10,11 @@
 
 namespace barrio::mesh::detail {
 
-/// The key of a side, the same on every rank whichever corner comes first: its corners ascending, padded with -1.
-/// A face with more than four has its three lowest, and a hash of all, which is below -1.
+/// Key of a side, independent of its first corner and the same on every rank: its corners ascending, padded with -1.
+/// The key of a face with more than four corners has the three lowest and a hash of all, which is below -1.
 using SideKey = std::array<GlobalId, 4>;
 
-/// @param[in] corners  without repetition
+/// Compute the key of a side. @param[in] corners  distinct
 inline SideKey side_key(std::span<const GlobalId> corners) {
   SideKey key;
   key.fill(no_global_id);
@@ -28,7 +28,8 @@ inline SideKey side_key(std::span<const GlobalId> corners) {
   std::copy_n(sorted.begin(), 3, key.begin());
   Hash64 hash(sorted.size());
   for (const GlobalId corner : sorted) hash.add(barrio::value(corner));
-  key[3] = GlobalId{-2 - static_cast<std::int64_t>(hash.value() >> 2U)};
+  const std::int64_t of_all = hash.value() >> 2U;
+  key[3] = GlobalId{-2 - of_all};
   return key;
 }
 

@@ -7,15 +7,15 @@ namespace barrio::mesh {
 namespace {
 
 template <int n>
-bool has_sound_corners(std::span<const GlobalId> nodes, std::size_t nodes_per_cell, std::int64_t n_vertices) {
+bool has_sound_corners(std::span<const GlobalId> nodes, std::size_t nodes_per_cell, std::uint64_t n_vertices) {
   constexpr std::size_t n_together = 256;
-  std::array<std::array<std::uint32_t, n_together>, n> corners;  // the lower halves of ids: equal ids have equal ones
-  std::uint64_t highest = 0;                                     // negative ones become the largest
+  std::array<std::array<std::uint32_t, n_together>, n> corners;  // lower halves of ids; equal ids have equal halves
+  std::uint64_t highest = 0;                                     // negative ids become the largest
   for (std::size_t first = 0; first < nodes.size(); first += n_together * nodes_per_cell) {
     const std::size_t n_cells = std::min(n_together, (nodes.size() - first) / nodes_per_cell);
     const std::span<const GlobalId> some = nodes.subspan(first, n_cells * nodes_per_cell);
-    for (const GlobalId node : some) highest = std::max(highest, static_cast<std::uint64_t>(value(node)));
-    if (highest >= static_cast<std::uint64_t>(n_vertices)) return false;
+    for (const GlobalId node : some) highest = std::max(highest, index(node));
+    if (highest >= n_vertices) return false;
     for (std::size_t c = 0; c < n_cells; ++c)
       for (std::size_t i = 0; i < n; ++i)
         corners[i][c] = static_cast<std::uint32_t>(value(some[c * nodes_per_cell + i]));

@@ -37,7 +37,7 @@ void drop_part_sets(mpi::Context& context, PartSets& sets) {
     std::vector<std::string> names;
     for (const PartSets::Tag& tag : sets.tags) names.push_back(tag.name);
     context.log().notice(
-        fmt::format("the parts are new: what the tags {} said of the former ones is gone", fmt::join(names, ", ")));
+        fmt::format("the parts are new: the former parts' values of the tags {} are dropped", fmt::join(names, ", ")));
   }
   sets = {};
 }
@@ -91,8 +91,7 @@ std::vector<GlobalId> top_ids(mpi::Context& context, const MeshTables& tables) {
     const CellBlock& block = tables.blocks[b];
     if (topology(block.type).dim != tables.top_dim()) continue;
     const GlobalId first{tables.first_row(b) + block.rows.first(context.rank())};
-    for (std::size_t i = 0; i < block.rows.size(context.rank()); ++i)
-      ids.push_back(first + static_cast<std::int64_t>(i));
+    for (std::size_t i = 0; i < block.rows.size(context.rank()); ++i) ids.push_back(first + i);
   }
   return ids;
 }
@@ -133,7 +132,7 @@ std::vector<double> compute_centres(mpi::Context& context, const MeshTables& tab
 
 namespace {
 
-/// A vertex that stands at two corners of a cell. Padded polygons repeat their last one.
+/// Find a vertex at two corners of a cell. Padded polygons, which repeat their last vertex, are exempt.
 std::optional<GlobalId> repeated_corner(const CellBlock& block, std::span<const GlobalId> nodes) {
   if (block.type == CellType::polygon || block.type == CellType::polyhedron) return {};
   const auto corners = nodes.first(n_corners(block.type, nodes.size()));
@@ -143,7 +142,7 @@ std::optional<GlobalId> repeated_corner(const CellBlock& block, std::span<const 
   return {};
 }
 
-/// What is wrong with a polyhedron's faces, if anything is.
+/// Find a fault in a polyhedron's faces. @return empty if there is none
 std::string fault_of_loops(std::span<const GlobalId> nodes) {
   std::string fault;
   std::size_t n_faces = 0;
@@ -154,26 +153,26 @@ std::string fault_of_loops(std::span<const GlobalId> nodes) {
     std::ranges::sort(sorted);
     if (const auto twice = std::ranges::adjacent_find(sorted); twice != sorted.end())
       fault = fmt::format("has vertex {} twice in face {}", value(*twice), n_faces - 1);
-    if (face.size() < 3) fault = fmt::format("has a face of {} vertices, at least 3 are needed", face.size());
+    if (face.size() < 3) fault = fmt::format("has a face of {} vertices, but needs at least 3", face.size());
     for (std::size_t i = 0; i < face.size(); ++i) {
       const auto [low, high] = std::minmax(face[i], face[(i + 1) % face.size()]);
       edges.push_back({low, high});
     }
   });
   if (!fault.empty()) return fault;
-  if (n_closed < nodes.size()) return fmt::format("has faces that are not closed, behind the first {}", n_faces);
-  if (n_faces < 4) return fmt::format("has {} faces, at least 4 are needed", n_faces);
+  if (n_closed < nodes.size()) return fmt::format("has faces that are not closed, after the first {}", n_faces);
+  if (n_faces < 4) return fmt::format("has {} faces, but needs at least 4", n_faces);
   std::ranges::sort(edges);
   for (std::size_t i = 0; i < edges.size(); i += 2) {
     if (i + 1 < edges.size() && edges[i + 1] == edges[i] && (i + 2 == edges.size() || edges[i + 2] != edges[i]))
       continue;
-    return fmt::format("is not closed: the edge from vertex {} to {} is not of two of its faces", value(edges[i][0]),
-                       value(edges[i][1]));
+    return fmt::format("is not closed: the edge from vertex {} to {} must belong to exactly two of its faces",
+                       value(edges[i][0]), value(edges[i][1]));
   }
   return {};
 }
 
-/// @return whether a cell here has one vertex at two corners, if cells may
+/// Check the tables of this rank. @return whether a cell repeats a vertex at two corners, if cells may
 bool validate_locally(mpi::Context& context, const MeshTables& tables, const std::string& subject,
                       bool may_repeat_corners) {
   bool repeats_corners = false;
@@ -181,7 +180,7 @@ bool validate_locally(mpi::Context& context, const MeshTables& tables, const std
     throw Error(ErrorCode::bad_input, {.subject = subject, .cause = std::move(cause), .remedy = std::move(remedy)});
   };
   const std::int64_t n_vertices = tables.vertices.n_rows;
-  // Tables are usually sound: one quick pass confirms it, and only a fault is searched for row by row.
+  // Tables are usually sound. One quick pass confirms it; only if it fails is the fault searched for row by row.
   if (!std::ranges::all_of(tables.coordinates, [](double x) { return std::isfinite(x); })) {
     const auto fault = std::ranges::find_if(tables.coordinates, [](double x) { return !std::isfinite(x); });
     refuse(fmt::format("a coordinate of vertex {} is not a finite number",
@@ -189,14 +188,14 @@ bool validate_locally(mpi::Context& context, const MeshTables& tables, const std
   }
   for (std::size_t b = 0; b < tables.blocks.size(); ++b) {
     const CellBlock& block = tables.blocks[b];
-    const auto n_min = block.type == CellType::polygon ? 3 : static_cast<int>(n_corners(block.type, 0));
+    const int n_min = block.type == CellType::polygon ? 3 : topology(block.type).n_corners;
     if (block.nodes_per_cell >= n_min && detail::has_sound_nodes(block, n_vertices)) continue;
-    const std::int64_t first = tables.first_row(b) + block.rows.first(context.rank());
+    const GlobalId first{tables.first_row(b) + block.rows.first(context.rank())};
     for (std::size_t i = 0; i < block.rows.size(context.rank()); ++i) {
       const auto nodes = block.cell(i);
-      const std::string who = fmt::format("{} {}", topology(block.type).name, first + static_cast<std::int64_t>(i));
+      const std::string who = fmt::format("{} {}", topology(block.type).name, value(first + i));
       if (std::ssize(nodes) < n_min)
-        refuse(fmt::format("{} has {} vertices, at least {} are needed", who, nodes.size(), n_min));
+        refuse(fmt::format("{} has {} vertices, but needs at least {}", who, nodes.size(), n_min));
       for (const GlobalId node : nodes) {
         if (value(node) < 0 || value(node) >= n_vertices)
           refuse(fmt::format("{} has vertex {}, but there are {} vertices", who, value(node), n_vertices));
@@ -212,16 +211,14 @@ bool validate_locally(mpi::Context& context, const MeshTables& tables, const std
     }
   }
   for (const SetRows& rows : tables.members) {
-    if (rows.set < 0 || rows.set >= static_cast<std::int32_t>(tables.sets.size()) || rows.first < 0 || rows.count < 0 ||
+    if (rows.set < 0 || rows.set >= std::ssize(tables.sets) || rows.first < 0 || rows.count < 0 ||
         rows.first + rows.count > tables.n_global(rows.dim)) {
-      refuse(fmt::format("set {} holds entities that do not exist", rows.set));
+      refuse(fmt::format("set {} contains entities that do not exist", rows.set));
     }
   }
   for (std::size_t s = 0; s < tables.sets.size(); ++s) {
     const SetInfo& set = tables.sets[s];
-    const auto exists = [&](std::int32_t other) {
-      return other >= 0 && other < static_cast<std::int32_t>(tables.sets.size());
-    };
+    const auto exists = [&](std::int32_t other) { return other >= 0 && other < std::ssize(tables.sets); };
     if (!std::ranges::all_of(set.contained, exists, &SetInSet::set) || !std::ranges::all_of(set.children, exists) ||
         !std::ranges::all_of(set.parents, exists))
       refuse(fmt::format("set {} refers to a set that does not exist", s));
@@ -229,11 +226,11 @@ bool validate_locally(mpi::Context& context, const MeshTables& tables, const std
   return repeats_corners;
 }
 
-/// Collective. Counts over all ranks, so that the message does not depend on their number.
+/// Check that every top cell has a part. Collective. The message does not depend on the rank count: counts are global.
 void validate_parts(mpi::Context& context, const MeshTables& tables, const std::string& subject) {
   const auto is_without = [&](std::int32_t part) { return part < 0 || part >= tables.n_parts; };
-  const auto n_here = std::ranges::count_if(tables.parts, is_without);
-  const std::int64_t n_without = mpi::sum(context, static_cast<std::int64_t>(n_here));
+  const std::int64_t n_here = std::ranges::count_if(tables.parts, is_without);
+  const std::int64_t n_without = mpi::sum(context, n_here);
   if (n_without == 0) return;
   std::int64_t first = tables.n_global(tables.top_dim());
   if (n_here > 0) {

@@ -8,7 +8,7 @@
 
 namespace barrio::mesh::detail {
 
-/// Values of a tag by local id, for many look-ups. The tag is borrowed. Memory: 4 bytes an entity, if any has a value.
+/// Index of a tag's values by local id. The tag is borrowed. Memory: 4 bytes per entity, if any has a value.
 class TagLookUp {
  public:
   TagLookUp(const MeshTag& tag, Dim dim, std::size_t n_local)
@@ -19,7 +19,7 @@ class TagLookUp {
     for (const LocalId id : values_.entities) place_[index(id)] = place++;
   }
   [[nodiscard]] bool has(std::size_t id) const { return !place_.empty() && place_[id] >= 0; }
-  /// @pre has(id)
+  /// Return the value of an entity. @pre has(id)
   [[nodiscard]] std::span<const std::byte> of(std::size_t id) const {
     return values_.items.value(place_[id], value_bytes_);
   }

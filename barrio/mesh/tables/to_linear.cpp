@@ -14,10 +14,10 @@ namespace {
 
 constexpr std::int64_t gone = -1;
 
-/// Corners of the cells of a block, if they have more nodes; else 0.
-std::size_t corners_to_keep(const CellBlock& block) {
+/// Return the number of corners of a block's cells if they have more nodes than corners, else 0.
+int corners_to_keep(const CellBlock& block) {
   const int n_corners = topology(block.type).n_corners;
-  return n_corners > 0 && block.nodes_per_cell > n_corners ? static_cast<std::size_t>(n_corners) : 0;
+  return n_corners > 0 && block.nodes_per_cell > n_corners ? n_corners : 0;
 }
 
 std::vector<GlobalId> to_homes(mpi::Context& context, const Slabs& rows, std::vector<GlobalId> ids) {
@@ -27,7 +27,7 @@ std::vector<GlobalId> to_homes(mpi::Context& context, const Slabs& rows, std::ve
   return exchange::route(context, exchange::pack_by_rank<GlobalId>(to, ids)).items;
 }
 
-/// Which vertices of this rank's slab are nodes of cells, but no corners.
+/// Mark the vertices of this rank's slab that are nodes but not corners of cells.
 std::vector<char> find_extra(mpi::Context& context, const MeshTables& tables) {
   std::vector<GlobalId> corners;
   std::vector<GlobalId> others;
@@ -47,7 +47,7 @@ std::vector<char> find_extra(mpi::Context& context, const MeshTables& tables) {
   return is_extra;
 }
 
-/// Replace old rows by new ones, which their homes know.
+/// Replace old rows by new ones, fetched from the homes of the old rows.
 void translate(mpi::Context& context, const Slabs& before, std::span<const std::int64_t> new_rows,
                std::vector<CellBlock>& blocks) {
   std::vector<GlobalId> wanted;
@@ -75,7 +75,7 @@ std::vector<double> move_coordinates(mpi::Context& context, const Slabs& after, 
     positions.push_back({x[3 * i], x[3 * i + 1], x[3 * i + 2]});
   }
   std::vector<double> moved;
-  // Senders ascend with rows, so what arrives is in order.
+  // Senders ascend with rows, so the positions arrive in order.
   for (const Position& p : exchange::route(context, exchange::pack_by_rank<Position>(to, positions)).items)
     moved.insert(moved.end(), {p.x, p.y, p.z});
   return moved;
@@ -90,7 +90,7 @@ MeshTables to_linear(mpi::Context& context, MeshTables tables, LinearReport& rep
   if (report.n_cells == 0) return tables;
 
   const std::vector<char> is_extra = find_extra(context, tables);
-  MeshTables before;  // slabs and types, which is what rows are found by
+  MeshTables before;  // slabs and types only, to locate rows
   before.vertices = tables.vertices;
   for (const CellBlock& block : tables.blocks) before.blocks.push_back({block.type, block.rows, 0, {}, {}});
   std::int64_t n_left = std::ranges::count(is_extra, 0);
@@ -110,7 +110,7 @@ MeshTables to_linear(mpi::Context& context, MeshTables tables, LinearReport& rep
   tables.vertices = {n_left, context.size()};
   tables.coordinates = move_coordinates(context, tables.vertices, new_rows, tables.coordinates);
   for (CellBlock& block : tables.blocks) {
-    const std::size_t n = corners_to_keep(block);
+    const int n = corners_to_keep(block);
     if (n == 0) continue;
     std::vector<GlobalId> corners;
     for (std::size_t i = 0; i < block.rows.size(context.rank()); ++i) {
@@ -118,7 +118,7 @@ MeshTables to_linear(mpi::Context& context, MeshTables tables, LinearReport& rep
       corners.insert(corners.end(), nodes.begin(), nodes.end());
     }
     block.nodes = std::move(corners);
-    block.nodes_per_cell = static_cast<int>(n);
+    block.nodes_per_cell = n;
   }
   translate(context, before.vertices, new_rows, tables.blocks);
   detail::move_tags(context, {before, tables, {{-1, std::move(new_rows)}}}, tables.tags);

@@ -6,11 +6,12 @@
 #include "barrio/exchange/outbox.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/mesh/nested_sets.hpp"
+#include "barrio/mesh/tables/all_cell_types.hpp"
 #include "barrio/mesh/tables/collected_rows.hpp"
 #include "barrio/mpi/collectives.hpp"
 
-// Owners send what they own to the homes of its rows. Which rows make a block is known beforehand, so cells travel
-// once.
+// Owners send their entities to the homes of the rows. The rows of each block are known beforehand, so cells travel
+// only once.
 
 namespace barrio::mesh {
 namespace {
@@ -22,14 +23,15 @@ using detail::TableRow;
 
 constexpr RegionName region_name{"mesh.to_tables"};
 
-/// The type of cells and their number of nodes, in one number.
-std::int64_t kind_of(CellType type, std::size_t n_nodes) {
+/// Encode the type of cells and their number of nodes in one number.
+std::int64_t kind_of(CellType type, std::int64_t n_nodes) {
   const bool varies = topology(type).n_corners == 0;
-  return static_cast<std::int64_t>(type) << 32 | (varies ? 0 : static_cast<std::int64_t>(n_nodes));
+  const std::int64_t number = index(type);
+  return number << 32 | (varies ? 0 : n_nodes);
 }
 
-/// The runs that become blocks. If they are too many, those of one type merge whatever their numbers of nodes, since
-/// every rank knows every block.
+/// Find the runs that become blocks. If there are too many, runs of one type are merged regardless of their numbers of
+/// nodes, because every rank stores every block.
 std::vector<KindRun> block_runs(std::vector<KindRun> runs) {
   constexpr std::size_t most = 1024;
   if (runs.size() <= most) return runs;
@@ -66,7 +68,7 @@ class Collector {
     if (dim != Dim::vertex) rows_.of_own[d] = rows_.numbers[d].rows_of(ids);
     if (rows_.numbers[d].has_holes()) {
       context_.log().info(
-          fmt::format("the mesh has left out some {} of its file, so those that follow get lower numbers in the tables",
+          fmt::format("the mesh leaves out some {} of its file, so the following ones get lower numbers in the tables",
                       dim == Dim::vertex ? "vertices" : fmt::format("entities of dimension {}", d)));
     }
   }
@@ -113,7 +115,7 @@ class Collector {
     for (const KindRun& run : runs) {
       rows_.blocks[d].emplace_back(run.first, static_cast<std::int32_t>(out_.blocks.size()));
       CellBlock block;
-      block.type = static_cast<CellType>(run.kind >> 32);
+      block.type = detail::all_cell_types[run.kind >> 32];
       block.rows = {run.count, context_.size()};
       block.nodes_per_cell = run.kind & INT32_MAX;
       out_.blocks.push_back(std::move(block));
@@ -122,8 +124,8 @@ class Collector {
     unpack(dim, received.items);
   }
 
-  /// Cells whose rows follow each other in one slab are one record: block, row in the slab, number of cells; then for
-  /// each its part, if they have parts, its number of nodes and its nodes.
+  /// Pack the cells of a dimension. Cells with consecutive rows in one slab form one record: block, row in the slab,
+  /// number of cells; then for each cell its part, if there are parts, its number of nodes and its nodes.
   [[nodiscard]] exchange::Parcels<std::int64_t> packed(Dim dim) const {
     const auto d = index(dim);
     const EntityTable& table = mesh_.entities(dim);
@@ -164,9 +166,9 @@ class Collector {
       parts.emplace_back(dim == mesh_.cell_dim() ? cells.back().size() : 0);
     }
     for (exchange::WordReader in(words); !in.done();) {
-      const std::size_t b = static_cast<std::size_t>(in.get()) - first_block;
+      const std::size_t b = in.get() - first_block;
       std::size_t row = in.get();
-      for (const std::size_t end = row + static_cast<std::size_t>(in.get()); row < end; ++row) {
+      for (const std::size_t end = row + in.get(); row < end; ++row) {
         if (!parts[b].empty()) parts[b][row] = static_cast<std::int32_t>(in.get());
         const std::size_t n_nodes = in.get();
         cells[b][row] = in.get(n_nodes);
@@ -188,7 +190,7 @@ class Collector {
     std::vector<SetInfo> infos;
     for (const MeshSet& set : mesh_.sets()) infos.push_back(set.info);
     const NestedSets nested(infos);
-    for (std::size_t s = 0; s < mesh_.sets().size(); ++s) {
+    for (std::int32_t s = 0; s < std::ssize(mesh_.sets()); ++s) {
       const MeshSet& set = mesh_.sets()[s];
       SetInfo& info = out_.sets.emplace_back(set.info);
       info.is_ordered = false;
@@ -199,10 +201,9 @@ class Collector {
       for (int d = 0; d <= value(mesh_.cell_dim()); ++d) {
         const auto members = [&](const MeshSet& of) -> const Range& { return d == 0 ? of.vertices : of.entities[d]; };
         Range own = members(set).intersected({LocalId{0}, local_id(mesh_.n_owned(Dim{d}))});
-        const auto place = static_cast<std::int32_t>(s);
         for (const SetInSet& inner : info.contained)
-          if (nested.group_of(inner.set) != nested.group_of(place)) own = own.without(members(mesh_.sets()[inner.set]));
-        SetRows run{place, Dim{d}, 0, 0};
+          if (nested.group_of(inner.set) != nested.group_of(s)) own = own.without(members(mesh_.sets()[inner.set]));
+        SetRows run{s, Dim{d}, 0, 0};
         for (const LocalId id : own) {
           const std::int64_t row = value(rows_.of_own[d][index(id)]);
           if (run.count > 0 && row != run.first + run.count) {
@@ -221,7 +222,7 @@ class Collector {
   mpi::Context& context_;
   MeshTables& out_;
   CollectedRows rows_;
-  std::vector<GlobalId> vertex_rows_;  // of all local vertices
+  std::vector<GlobalId> vertex_rows_;  // rows of all local vertices
 };
 
 }  // namespace
@@ -233,7 +234,7 @@ MeshTables to_tables(const Mesh& mesh, const ToTablesOptions& options) {
   detail::collect_tags(mesh, rows, options.with_fields, tables);
   tables.part_sets.values = mesh.part_sets().values;
   for (const PartSets::Tag& tag : mesh.part_sets().tags) {
-    const auto is_same = [&](const TagTable& table) {  // not a field of that name with another type
+    const auto is_same = [&](const TagTable& table) {  // excludes a field of that name with another type
       const TagInfo& info = mesh.tag(tag.name).info;
       return table.info.name == tag.name && table.info.type == info.type &&
              table.info.n_components == info.n_components && table.info.length_varies == info.length_varies;

@@ -19,8 +19,9 @@ void throw_mpi_error(int code, const char* call) {
 }
 
 void throw_too_many(std::size_t n) {
-  throw Error(ErrorCode::internal, {.subject = "call of MPI",
-                                    .cause = fmt::format("{} items do not fit one call, which takes 2^31 - 1", n)});
+  throw Error(
+      ErrorCode::internal,
+      {.subject = "MPI call", .cause = fmt::format("{} items do not fit one call, which takes at most 2^31 - 1", n)});
 }
 
 }  // namespace barrio::mpi::detail

@@ -12,12 +12,12 @@
 namespace barrio::mpi {
 namespace {
 
-// One tag below the ones objects get; order between two ranks keeps successive reductions apart.
+// A tag below those of objects. MPI keeps messages between two ranks in order, which keeps successive reductions apart.
 constexpr int reduce_tag = 1;
 
-/// Start a collective call and complete it by the wait policy. On the simulator make the blocking call: its
-/// non-blocking ones send to every rank one by one, and its MPI_Ibarrier lets all but rank 0 go before the last has
-/// come.
+/// Start a collective call and complete it by the wait policy. On the simulator make the blocking call instead: its
+/// non-blocking ones send to every rank one by one, and its MPI_Ibarrier releases all ranks but 0 before the last has
+/// arrived.
 template <class Start, class Block>
 void call(Context& context, [[maybe_unused]] Start&& start, [[maybe_unused]] Block&& block) {
   context.counters().collectives += 1;
@@ -52,8 +52,8 @@ void all_reduce(Context& context, void* items, std::size_t n, MPI_Datatype type,
 }
 
 #ifdef BARRIO_MPI_SMPI
-// The simulator's MPI_Exscan sends to all higher ranks. By doubling: after a step of d a rank knows the sum of itself
-// and the 2d - 1 ranks before it.
+// The simulator's MPI_Exscan sends to all higher ranks. This one doubles the distance: after the step of distance d a
+// rank knows the sum of itself and the 2d - 1 ranks before it.
 void exclusive_scan(Context& context, const void* in, void* out, std::size_t n, MPI_Datatype type, MPI_Op op) {
   context.counters().collectives += 1;
   int item_bytes = 0;

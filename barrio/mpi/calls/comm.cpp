@@ -36,7 +36,7 @@ Comm Comm::split_by_host(MPI_Comm source, int key) {
 
 Comm Comm::split_shared(MPI_Comm source, int key) {
 #ifdef BARRIO_MPI_SMPI
-  // The simulator's MPI_Comm_split_type does not follow its host list, the processor names do.
+  // The simulator's MPI_Comm_split_type ignores its host list; the processor names follow it.
   return split_by_host(source, key);
 #else
   Comm made;
@@ -47,7 +47,7 @@ Comm Comm::split_shared(MPI_Comm source, int key) {
 }
 
 Comm::~Comm() {
-  // Freeing communicates, and while unwinding other ranks may never come.
+  // Freeing communicates; during unwinding other ranks may never arrive.
   if (comm_ == MPI_COMM_NULL || std::uncaught_exceptions() > 0) return;
   int finalized = 0;
   MPI_Finalized(&finalized);

@@ -10,7 +10,7 @@
 
 namespace barrio::mpi {
 namespace {
-// Tags below this are for the room's own collectives.
+// Tags below this belong to the room's own collectives.
 constexpr int first_object_tag = 64;
 
 MPI_Comm check_launcher(MPI_Comm comm) {
@@ -32,7 +32,7 @@ Context::Context(MPI_Comm comm, ContextOptions options)
   int found = 0;
   check(MPI_Comm_get_attr(comm_.get(), MPI_TAG_UB, static_cast<void*>(&upper_bound), &found), "MPI_Comm_get_attr");
   if (const char* text = std::getenv("BARRIO_WAIT"); text != nullptr && !is_wait_kind(text))
-    log_.notice(fmt::format("BARRIO_WAIT={} is none of spin, yield, block; yield is taken", text));
+    log_.notice(fmt::format("BARRIO_WAIT={}: must be spin, yield or block; using yield", text));
   if (found != 0 && upper_bound != nullptr) tag_limit_ = *upper_bound;
 }
 

@@ -27,11 +27,12 @@ std::vector<int> cores_of(const Words& words) {
   return cores;
 }
 
-/// What this thread might use if no CoresScope held it, and how many do.
+/// Cores of this thread without any CoresScope, and the number of scopes that hold it.
 thread_local std::shared_ptr<const std::vector<int>> without_scopes;
 thread_local int n_scopes = 0;
 
-/// Of this thread, scopes aside; none if the system does not say, as with more cores than a mask holds.
+/// Return the cores of this thread, scopes aside; empty if the system does not tell them, as with more cores than a
+/// mask holds.
 Words allowed_cores() {
   cpu_set_t mask;
   if (without_scopes) {
@@ -52,7 +53,7 @@ int with_limit(int n_cores) {
 }  // namespace
 
 double processor_time_limit() {
-  std::ifstream file("/sys/fs/cgroup/cpu.max");  // "max 100000" or "200000 100000": microseconds a period
+  std::ifstream file("/sys/fs/cgroup/cpu.max");  // "max 100000" or "200000 100000": microseconds per period
   std::string quota;
   double period = 0.0;
   if (!(file >> quota >> period) || quota == "max" || !(period > 0.0)) return 0.0;

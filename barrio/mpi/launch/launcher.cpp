@@ -47,7 +47,7 @@ std::optional<Error> find_launcher_fault() {
   int world_size = 0;
   check(MPI_Comm_size(MPI_COMM_WORLD, &world_size), "MPI_Comm_size");
   if (world_size > 1 || is_allowed_alone() || is_spawned()) return {};
-  // A launcher within a job of another one: the variables of both are there, and the inner one's are right.
+  // A launcher inside a job of another one: the variables of both are set, and the inner one's are right.
   const auto is_right = [](const Sign& sign) { return number_in(sign.variable) == 1; };
   if (std::ranges::any_of(size_signs, is_right)) return {};
   const auto* const seen =
@@ -60,7 +60,7 @@ std::optional<Error> find_launcher_fault() {
                             "them alone: all would do the same work and write the same files",
                             seen->launcher, number_in(seen->variable), seen->variable, mpi_library()),
        .remedy = "start it with the launcher of the MPI it was built for (barrio --ranks N finds it), or set "
-                 "BARRIO_SINGLETON=1 if each process is to run alone"});
+                 "BARRIO_SINGLETON=1 to let each process run alone"});
 }
 
 bool is_first_of_launcher() {

@@ -8,7 +8,7 @@ namespace barrio::mpi {
 
 namespace {
 
-/// The number of a node, given its ranks. Collective.
+/// Compute the number of a node, given its ranks. Collective.
 int number_of(Context& context, const Comm& node) {
   int number = exclusive_sum(context, node.rank() == 0 ? 1 : 0);
   check(MPI_Bcast(&number, 1, MPI_INT, 0, node.get()), "MPI_Bcast");

@@ -25,15 +25,15 @@ std::string processor() {
   return "unknown processor";
 }
 
-/// Variables that change how messages travel, in the order of their names.
+/// Collect the variables that change how messages travel, sorted by name.
 std::string tuning_variables() {
-  // What Open MPI's launcher passes on to every job is none of them.
+  // The variables that Open MPI's launcher sets in every job have none of these prefixes.
   static constexpr std::array<std::string_view, 5> prefixes{"OMPI_MCA_btl", "OMPI_MCA_pml", "OMPI_MCA_mtl", "UCX_",
                                                             "MPIR_CVAR_"};
   std::vector<std::string> found;
   for (char** variable = environ; *variable != nullptr; ++variable) {
     const std::string_view text(*variable);
-    // What MPICH's launcher gives to every job names the host.
+    // MPICH's launcher sets this one in every job; it names the host.
     if (text.starts_with("MPIR_CVAR_CH3_INTERFACE_HOSTNAME")) continue;
     if (std::ranges::any_of(prefixes, [&](std::string_view prefix) { return text.starts_with(prefix); }))
       found.emplace_back(text);
@@ -49,12 +49,12 @@ bool names(const char* variable, std::string_view word) {
   return value != nullptr && std::string_view(value).find(word) != std::string_view::npos;
 }
 
-/// How ranks of one node reach each other, as far as the environment tells.
+/// Tell how ranks of one node reach each other, as far as the environment tells.
 std::string transport_on_node() {
 #ifdef OPEN_MPI
   constexpr bool is_open_mpi = true;
 #else
-  constexpr bool is_open_mpi = false;  // to which the variables of Open MPI mean nothing
+  constexpr bool is_open_mpi = false;  // Open MPI's variables mean nothing to it
 #endif
   const bool is_tcp_only = is_open_mpi && names("OMPI_MCA_btl", "tcp") && !names("OMPI_MCA_btl", "vader") &&
                            !names("OMPI_MCA_btl", "sm") && !names("OMPI_MCA_btl", "^");
@@ -68,7 +68,7 @@ const Json& member(const Json& json, const char* name) {
   if (!json.is_object() || !json.contains(name))
     throw Error(ErrorCode::bad_input, {.subject = "profile",
                                        .cause = fmt::format("has no '{}'", name),
-                                       .remedy = "measure it anew: barrio --ranks 2 probe"});
+                                       .remedy = "measure it again: barrio --ranks 2 probe"});
   return json[name];
 }
 
@@ -79,8 +79,8 @@ T number(const Json& json, const char* name, T least, T most) {
   if (!(value >= static_cast<double>(least) && value <= static_cast<double>(most)))
     throw Error(ErrorCode::bad_input,
                 {.subject = "profile",
-                 .cause = fmt::format("'{}' is {}, which is not between {} and {}", name, found.dump(), least, most),
-                 .remedy = "measure it anew: barrio --ranks 2 probe"});
+                 .cause = fmt::format("'{}' is {}; it must be between {} and {}", name, found.dump(), least, most),
+                 .remedy = "measure it again: barrio --ranks 2 probe"});
   return found.get<T>();
 }
 
@@ -162,9 +162,10 @@ Profile profile_from_json(const Json& json) {
   profile.near_cost = number<double>(json, "near_cost", 0.0, 1.0);
   const Json& times = member(json, "times");
   if (!times.is_array() || times.size() != Profile::n_sizes)
-    throw Error(ErrorCode::bad_input, {.subject = "profile",
-                                       .cause = fmt::format("'times' are not those of {} sizes", Profile::n_sizes),
-                                       .remedy = "measure it anew: barrio --ranks 2 probe"});
+    throw Error(ErrorCode::bad_input,
+                {.subject = "profile",
+                 .cause = fmt::format("'times' must have {} entries, one per size", Profile::n_sizes),
+                 .remedy = "measure it again: barrio --ranks 2 probe"});
   for (std::size_t i = 0; i < Profile::n_sizes; ++i) {
     const auto seconds = [&](const char* name) { return number<double>(times[i], name, 0.0, max_seconds); };
     profile.times[i] = {seconds("alone"), seconds("untested"), seconds("one_test"), seconds("few_tests")};

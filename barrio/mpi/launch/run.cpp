@@ -23,7 +23,7 @@ namespace {
 constexpr std::string_view out_of_memory_message =
     "error: memory: an allocation failed\n  remedy: use more ranks on more nodes, or a smaller case";
 
-/// What was just written must pass through the launcher before it learns of the end: MPICH's drops it otherwise.
+/// Wait until the launcher has read the output: MPICH's drops it if the process ends first.
 void let_launcher_read() noexcept { ::usleep(200'000); }
 
 void end_job(int code) noexcept {
@@ -31,7 +31,7 @@ void end_job(int code) noexcept {
   MPI_Abort(MPI_COMM_WORLD, code);
 }
 
-/// Whether the exception in flight says that memory is short. Then there may be none for a message either.
+/// Tell whether memory is exhausted, by the exception in flight. There may be none for a message then.
 bool is_short_of_memory() noexcept {
   try {
     throw;
@@ -53,9 +53,9 @@ bool is_short_of_memory() noexcept {
   abort_job(ErrorCode::internal, "error: std::terminate was called");
 }
 
-// Nothing but an AgreedError is caught here. For any other exception the search for a handler ends at the fence below
-// this frame, so the terminate handler runs while the throwing frame is still alive: no destructor of a distributed
-// object runs, and none can wait for a rank that does not come.
+// Only an AgreedError is caught here. For any other exception the search for a handler ends at the fence below this
+// frame, so the terminate handler runs while the throwing frame is still alive. No destructor of a distributed object
+// runs, so none can wait for a rank that never arrives.
 int guarded(Context& context, const std::function<void(Context&)>& body) {
   try {
     body(context);
@@ -66,8 +66,8 @@ int guarded(Context& context, const std::function<void(Context&)>& body) {
   }
 }
 
-/// Wait until the bodies of all ranks have returned. A rank that is alone with that says so: the others may wait for it
-/// in a call that it has left out.
+/// Wait until the bodies of all ranks have returned. A rank that waits too long warns: the others may be in a
+/// collective call that it left out.
 void wait_for_others(Context& context, double warning_seconds) {
 #ifdef BARRIO_MPI_SMPI
   barrier(context);  // polls cost simulated time
@@ -77,15 +77,15 @@ void wait_for_others(Context& context, double warning_seconds) {
   check(MPI_Ibarrier(MPI_COMM_WORLD, &request), "MPI_Ibarrier");
   if (!wait_for(request, context.wait_policy(), warning_seconds)) {
     context.log().warning(
-        fmt::format("has done its work and has waited {:g} s for the other ranks. If they wait for it, it has left out "
-                    "a collective call",
+        fmt::format("has done its work and has waited {:g} s for the other ranks. If they wait for this rank, it has "
+                    "left out a collective call",
                     warning_seconds));
     wait(request, context.wait_policy());
   }
 #endif
 }
 
-/// Say it once. The launcher, which takes each process for a rank, may end the others as soon as one has failed.
+/// Print the fault once, by the launcher's first process: the launcher may end the others as soon as one has failed.
 int refuse_launcher(const Error& fault) {
   if (is_first_of_launcher()) print_error(fault);
   let_launcher_read();

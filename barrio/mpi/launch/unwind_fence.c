@@ -1,7 +1,7 @@
-/* Compiled without unwind tables (see CMakeLists.txt): an exception that looks for a handler cannot see past this
- * frame. The search ends here as it would at the end of the stack, so std::terminate is called before any frame is
- * unwound. A noexcept function does not do this: GCC 12 unwinds up to it first, and a handler in the caller's main is
- * found where the compiler inlined it. */
+/* Compiled without unwind tables (see CMakeLists.txt): the search for an exception's handler cannot pass this
+ * frame. It ends here as at the end of the stack, and std::terminate is called before any frame is unwound. A noexcept
+ * function would not do: GCC 12 unwinds up to it first, and finds a handler in the caller's main where the compiler
+ * inlined it. */
 int barrio_mpi_call_behind_fence(int (*call)(void*), void* argument);
 
 int barrio_mpi_call_behind_fence(int (*call)(void*), void* argument) {

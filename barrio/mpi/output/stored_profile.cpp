@@ -16,7 +16,7 @@ namespace {
 
 constexpr int schema_version = 1;
 
-/// In what a stored platform differs from this one, for people; empty if in nothing.
+/// List the differences of a stored platform from this one, for people; empty if there are none.
 std::string difference_of(const Platform& a, const Platform& b) {
   std::string difference;
   const auto compare = [&](const char* what, const std::string& stored, const std::string& here) {
@@ -30,7 +30,7 @@ std::string difference_of(const Platform& a, const Platform& b) {
   return difference;
 }
 
-/// Nothing if an entry is damaged; others may be whole.
+/// Read the platform of an entry; empty if the entry is damaged. Others may be intact.
 std::optional<Platform> platform_of(const Json& entry) {
   try {
     return platform_from_json(entry.value("platform", Json::object()));
@@ -39,7 +39,7 @@ std::optional<Platform> platform_of(const Json& entry) {
   }
 }
 
-/// Keeps other processes of this user from storing a profile meanwhile, where the file system knows locks.
+/// Lock that keeps other processes of this user from storing a profile, where the file system has locks.
 class Lock {
  public:
   explicit Lock(const std::string& path) : file_(::open((path + ".lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600)) {
@@ -55,7 +55,7 @@ class Lock {
   int file_;
 };
 
-/// What rank 0 found; sent to the others as it is.
+/// Result of rank 0's search, broadcast byte by byte.
 struct Found {
   bool is_used = false;
   Profile profile = {};
@@ -73,9 +73,8 @@ Found look_up(Context& context, const std::string& path, const Platform& here) {
       if (nearest.empty() || difference.size() < nearest.size()) nearest = difference;
     }
     context.log().notice(
-        fmt::format("{}: no profile of this platform, so none is used ({}). barrio --ranks 2 probe "
-                    "measures one",
-                    path, nearest.empty() ? "it is empty" : nearest));
+        fmt::format("{}: has no profile of this platform ({}). To measure one, run barrio --ranks 2 probe", path,
+                    nearest.empty() ? "it is empty" : nearest));
   } catch (const std::exception& error) {
     const Error* const ours = dynamic_cast<const Error*>(&error);
     context.log().notice(
@@ -122,7 +121,7 @@ void store_profile(const std::string& path, const Platform& platform, const Prof
     std::filesystem::create_directories(folder, ignored);
   const Lock lock(path);
   if (std::filesystem::file_size(path, ignored) > 0 && !ignored) {
-    // What is no file of profiles, or one of a newer barrio, is not barrio's to overwrite.
+    // Do not overwrite another kind of file, or one of a newer barrio.
     const Json old = read_json_document(path, "barrio.profiles", schema_version);
     for (const Json& entry : old.value("profiles", Json::array())) {
       const std::optional<Platform> known = platform_of(entry);

@@ -11,7 +11,7 @@
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
 
-// Not by MPI's files: those of Open MPI do not report a full disk.
+// Not with MPI-IO: Open MPI's does not report a full disk.
 
 namespace barrio::mpi {
 

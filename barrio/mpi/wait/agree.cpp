@@ -17,11 +17,11 @@ void agree(Context& context, const Status& status) {
   MPI_Request request = MPI_REQUEST_NULL;
   check(MPI_Iallreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, context.comm(), &request), "MPI_Iallreduce");
   context.counters().collectives += 1;
-  // Not MPI_Wait even where the policy is to block: it knows no limit.
+  // Not MPI_Wait, even where the policy is to block: it has no time limit.
   if (!wait_for(request, context.wait_policy(), context.agree_limit_seconds())) {
     abort_job(ErrorCode::failed,
               fmt::format("waited {:.0f} s for the other ranks to agree on the outcome of a phase, and at "
-                          "least one did not come{}",
+                          "least one never arrived{}",
                           context.agree_limit_seconds(),
                           status ? fmt::format("; this rank had failed: {}", status->what()) : ""));
   }

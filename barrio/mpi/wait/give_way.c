@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 enum {
-  slice_ns = 1000000, /* above what a yield among waiting ranks takes, below a slice of Linux */
-  nap_ns = 20000,     /* to which the kernel adds its slack of 50 us */
+  slice_ns = 1000000, /* longer than a yield among waiting ranks, shorter than a slice of Linux */
+  nap_ns = 20000,     /* the kernel adds its slack of 50 us */
   fewest_naps = 64,
   max_naps = 4096,
 };
@@ -23,7 +23,7 @@ static void yield(void) { syscall(SYS_sched_yield); }
 
 void barrio_give_way(void) {
   static __thread int naps_left;
-  static __thread int naps = fewest_naps; /* before it asks again whether a yield is enough */
+  static __thread int naps = fewest_naps; /* before it tries again whether a yield is enough */
   if (naps_left > 0) {
     --naps_left;
     const struct timespec nap = {.tv_sec = 0, .tv_nsec = nap_ns};

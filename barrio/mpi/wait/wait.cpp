@@ -13,15 +13,15 @@ namespace barrio::mpi {
 
 namespace {
 
-/// Ranks of this job on this node, as the launcher says; 0 if it does not.
+/// Return the ranks of this job on this node, as the launcher tells; 0 if it does not.
 int ranks_on_node() {
   for (const char* variable : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "SLURM_STEP_TASKS_PER_NODE"})
-    if (const char* text = std::getenv(variable)) return std::atoi(text);  // Slurm writes 4(x2): the first counts
+    if (const char* text = std::getenv(variable)) return std::atoi(text);  // Slurm writes 4(x2): use the first number
   return 0;
 }
 
-/// Whether each poll of MPI that finds nothing yields by itself. To yield once more would put off what that poll has
-/// found but not yet returned.
+/// Tell whether MPI itself yields in each poll that finds nothing. A second yield would delay messages that the poll
+/// has found but not yet returned.
 bool mpi_yields() {
   const char* const text = std::getenv("OMPI_MCA_mpi_oversubscribe");
   return text != nullptr && std::string_view(text) == "1";
@@ -35,7 +35,7 @@ WaitPolicy wait_policy_from_environment() {
 #else
   WaitPolicy policy;
 #endif
-  // Who polls on a core that another rank needs keeps away what it waits for.
+  // Polling on a core that another rank needs delays the very message that it waits for.
   if (ranks_on_node() > usable_cores() && !mpi_yields()) policy.spin_polls = 0;
   if (const char* text = std::getenv("BARRIO_WAIT")) {
     const std::string_view kind = text;
@@ -66,7 +66,7 @@ void wait(MPI_Request& request, const WaitPolicy& policy, MPI_Status* status) {
     check(MPI_Wait(&request, status), "MPI_Wait");
     return;
   }
-  if (request == MPI_REQUEST_NULL) return;  // the simulator's MPI_Test is never true then
+  if (request == MPI_REQUEST_NULL) return;  // the simulator's MPI_Test is never true here
   Pause pause(policy);
   for (int done = 0;; pause()) {
     check(MPI_Test(&request, &done, status), "MPI_Test");

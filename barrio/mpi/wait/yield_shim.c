@@ -1,9 +1,9 @@
-/* Preload for jobs with more ranks than cores: what MPI does inside its own blocking calls then gives way as barrio's
- * wait loops do (give_way.h).
+/* Preload for jobs with more ranks than cores: MPI's own blocking calls then give way as barrio's wait loops do
+ * (give_way.h).
  *
- * Open MPI yields where it polls, which is not enough beside processes that compute. MPICH (ch4:ucx) polls its
- * transport without ever giving the core away, so each blocking call of one rank burns the slice that the sending rank
- * needs: each poll that found nothing gives way here. */
+ * Open MPI yields where it polls, which is not enough next to processes that compute. MPICH (ch4:ucx) polls its
+ * transport without ever yielding, so each blocking call of one rank burns the slice that the sending rank needs. Here
+ * each poll that found nothing gives way. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <sched.h>
@@ -16,12 +16,12 @@
 unsigned ucp_worker_progress(void* worker);
 void barrio_hold_yield(int change);
 
-/* Who holds it back, counted. */
+/* Number of callers that hold the naps back. */
 static int n_holding_back = 0;
 
-/* Called where several threads of a rank call MPI: under MPICH a poll then holds the lock that all of them need, and
- * whoever gives the core away with it starves them, for minutes. They yield as they do without this library: where some
- * of dozens of threads yield and others nap, those that nap get the core back after seconds. */
+/* Called where several threads of a rank call MPI. Under MPICH a poll then holds the lock that all of them need; a nap
+ * with that lock starves the others for minutes. Threads then yield as without this library: where some of dozens of
+ * threads yield and others nap, those that nap get the core back after seconds. */
 void barrio_hold_yield(int change) { __atomic_add_fetch(&n_holding_back, change, __ATOMIC_RELAXED); }
 
 static int is_held_back(void) { return __atomic_load_n(&n_holding_back, __ATOMIC_RELAXED) > 0; }

@@ -12,25 +12,25 @@
 
 namespace barrio::partition::detail {
 
-/// Parts that points still have to be told apart into.
+/// A range of parts that a group of points is still to be divided into.
 struct Run {
   int first_part;
   int n_parts;
-  std::int64_t weight_before;  ///< of all points in lower parts than these
+  std::int64_t weight_before;  ///< total weight of the points in lower parts
 };
 
-/// How to halve a run of parts: where the cut goes, and by what order.
+/// Rule that halves a run of parts: the order of the points and the position of the cut.
 template <class Rule, class Point>
 concept BisectionRule = mpi::Trivial<Point> && requires(Rule rule, const Rule& fixed, const Point& point,
                                                         mpi::Context* group, std::span<const Point> points) {
-  /// Called before each cut. Collective over the group; local if that is null.
+  /// Called before each cut. Collective over the group; local if the group is null.
   rule.look(group, points);
   { fixed.key(point) } -> std::same_as<Key>;
-  /// Weight that the lower `n_low` parts of a run may have, of all the weight in it.
+  /// Weight available to the lower `n_low` parts of a run, out of its total weight.
   { fixed.lower_share(Run{}, 0, std::int64_t{}) } -> std::same_as<std::int64_t>;
   { point.weight } -> std::convertible_to<std::int64_t>;
-  { point.home } -> std::convertible_to<Rank>;           // rank the point came from
-  { point.place } -> std::convertible_to<std::int32_t>;  // its place there
+  { point.home } -> std::convertible_to<Rank>;      // rank the point came from
+  { point.place } -> std::convertible_to<LocalId>;  // its place there
 };
 
 template <class Point>
@@ -40,7 +40,7 @@ std::int64_t total_weight(std::span<const Point> points) noexcept {
   return total;
 }
 
-/// Cut on one rank. @param label  called with each point and its part
+/// Bisect on one rank. @param label  called with each point and its part
 template <class Point, class Rule, class Label>
 void bisect_locally(std::span<Point> points, Run run, Rule& rule, Label&& label) {
   if (run.n_parts == 1 || points.empty()) {
@@ -59,20 +59,21 @@ void bisect_locally(std::span<Point> points, Run run, Rule& rule, Label&& label)
                  label);
 }
 
-/// Spread points over a range of ranks of the group, evenly over the senders' order.
+/// Choose the rank of a point, so that points spread evenly over a range of ranks in the order of their senders.
 inline Rank target_rank(std::int64_t place, std::int64_t total, Rank first, int n_ranks) {
   return first + static_cast<Rank>(place * n_ranks / std::max<std::int64_t>(total, 1));
 }
 
-/// Cut points into parts by halving: the group of ranks that works on the same run of parts halves at each level, and
-/// so does the run; what one rank is left with it cuts alone. Collective.
+/// Cut points into parts by recursive bisection. Collective.
+/// At each level both the run of parts and the group of ranks that works on it are halved. Once a group has a single
+/// rank, that rank cuts the rest alone.
 /// @return part of each point, in the order given
 template <class Point, class Rule>
   requires BisectionRule<Rule, Point>
 std::vector<std::int32_t> bisect(mpi::Context& context, std::vector<Point> points, int n_parts, Rule rule) {
   const std::size_t n_mine = points.size();
   Run run{0, n_parts, 0};
-  std::unique_ptr<mpi::Context> own;  // of the group; the outermost group is the caller's context
+  std::unique_ptr<mpi::Context> own;  // context of the group, except of the outermost one: that is the caller's
   mpi::Context* group = &context;
   while (group->size() > 1 && run.n_parts > 1) {
     rule.look(group, std::span<const Point>(points));
@@ -111,7 +112,7 @@ std::vector<std::int32_t> bisect(mpi::Context& context, std::vector<Point> point
   }
 
   struct Answer {
-    std::int32_t place;
+    LocalId place;
     std::int32_t part;
   };
   std::vector<Rank> to;
@@ -124,7 +125,7 @@ std::vector<std::int32_t> bisect(mpi::Context& context, std::vector<Point> point
   });
   std::vector<std::int32_t> parts(n_mine);
   for (const Answer& answer : exchange::route(context, exchange::pack_by_rank<Answer>(to, answers)).items)
-    parts[answer.place] = answer.part;
+    parts[index(answer.place)] = answer.part;
   return parts;
 }
 

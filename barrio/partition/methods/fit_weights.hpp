@@ -8,9 +8,9 @@
 
 namespace barrio::partition::detail {
 
-/// Weights in the narrower integers of a library that adds them up: all are made smaller together if their sum does not
-/// fit, with room for small factors. What had a weight keeps one.
-/// @param total  of all ranks that the library adds up
+/// Convert weights to the narrower integers of a library that sums them. If the total does not fit, with room for small
+/// factors, all weights are scaled down together. A positive weight stays positive.
+/// @param total  sum of the weights over all ranks whose weights the library adds
 template <class Integer>
 std::vector<Integer> fit_weights(std::span<const std::int64_t> weights, std::int64_t total) {
   const std::int64_t divisor = total / (std::numeric_limits<Integer>::max() / 4) + 1;

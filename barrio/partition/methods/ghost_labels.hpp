@@ -10,9 +10,9 @@
 
 namespace barrio::partition::detail {
 
-/// Ask for what the homes of vertices know of them. Collective.
+/// Fetch values of vertices from the ranks whose slabs hold them. Collective.
 /// @param[in] wanted  ascending and unique
-/// @param[in] known  shape (this rank's slab)
+/// @param[in] known  values of this rank's vertices, shape (this rank's slab)
 /// @return shape (wanted.size())
 template <mpi::Trivial T>
 std::vector<T> ask_homes(mpi::Context& context, const Slabs& vertices, std::span<const GlobalId> wanted,

@@ -50,7 +50,7 @@ GraphMethod graph_method(const std::string& name) {
 
 std::vector<std::int32_t> detail::labels_of_neighbours(mpi::Context& context, const Graph& graph,
                                                        const std::vector<std::int32_t>& label) {
-  // Each distinct remote neighbour is asked for once, at the rank whose slab holds it.
+  // Each distinct remote neighbour is requested once, from the rank whose slab holds it.
   const std::int64_t first = graph.vertices.first(context.rank());
   const std::int64_t n = label.size();
   const auto is_here = [&](GlobalId id) { return value(id) >= first && value(id) < first + n; };
@@ -63,7 +63,7 @@ std::vector<std::int32_t> detail::labels_of_neighbours(mpi::Context& context, co
   labels.reserve(graph.neighbours.size());
   for (const GlobalId id : graph.neighbours) {
     if (is_here(id)) {
-      labels.push_back(label[index(id) - static_cast<std::size_t>(first)]);
+      labels.push_back(label[value(id) - first]);
     } else {
       const auto at = std::lower_bound(remote.begin(), remote.end(), id) - remote.begin();
       labels.push_back(remote_label[at]);
@@ -88,7 +88,7 @@ CutQuality cut_quality(mpi::Context& context, const Graph& graph, const std::vec
   quality.imbalance = graph.vertices.n_rows == 0
                           ? 1.0
                           : static_cast<double>(largest) * n_parts / static_cast<double>(graph.vertices.n_rows);
-  quality.n_empty_parts = static_cast<int>(std::count(size.begin(), size.end(), 0));
+  for (const std::int64_t n : size) quality.n_empty_parts += n == 0 ? 1 : 0;
   return quality;
 }
 

@@ -18,21 +18,18 @@ using detail::Key;
 using detail::Run;
 
 struct CurvePoint {
-  std::uint64_t place_on_curve;
-  std::int64_t id;
+  Key key;  // by the place on the curve
   std::int64_t weight;
   Rank home;
-  std::int32_t place;
+  LocalId place;
 };
 
-/// Runs of the curve: shares are of all the weight there is, so that no cut depends on another.
+/// Bisection along the curve. Shares refer to the total weight, so no cut depends on another.
 class AlongCurve {
  public:
   AlongCurve(std::int64_t total, int n_parts) : total_(total), n_parts_(n_parts) {}
   void look(mpi::Context*, std::span<const CurvePoint>) const noexcept {}
-  [[nodiscard]] Key key(const CurvePoint& point) const noexcept {
-    return {point.place_on_curve, static_cast<std::uint64_t>(point.id)};
-  }
+  [[nodiscard]] Key key(const CurvePoint& point) const noexcept { return point.key; }
   [[nodiscard]] std::int64_t lower_share(const Run& run, int n_low, std::int64_t) const noexcept {
     return detail::share_of(total_, run.first_part + n_low, n_parts_) - run.weight_before;
   }
@@ -42,12 +39,12 @@ class AlongCurve {
   int n_parts_;
 };
 
-/// The grid that the curve goes through: over the axes along which the points differ, of equal spacing in all.
+/// The grid that the curve fills: it covers the axes along which the points differ, with the same spacing on all.
 class Grid {
  public:
-  /// Collective.
+  /// Fit the grid to the points of all ranks. Collective.
   Grid(mpi::Context& context, std::span<const double> points) {
-    std::array<double, 6> box;  // minima, then negated maxima, so that one reduction does
+    std::array<double, 6> box;  // minima, then negated maxima: one reduction suffices
     box.fill(std::numeric_limits<double>::infinity());
     for (std::size_t i = 0; i < points.size(); ++i) {
       box[i % 3] = std::min(box[i % 3], points[i]);
@@ -56,27 +53,27 @@ class Grid {
     mpi::all_reduce(context, std::span<double>(box), MPI_MIN);
     for (std::size_t axis = 0; axis < 3; ++axis) {
       low_[axis] = 0.5 * box[axis];
-      const double extent = -0.5 * box[axis + 3] - low_[axis];  // of half the size, which does not overflow
+      const double extent = -0.5 * box[axis + 3] - low_[axis];  // half the extent: the full one may overflow
       if (extent > 0.0) axes_[n_axes_++] = axis;
       half_side_ = std::max(half_side_, extent);
     }
-    if (n_axes_ > 0) n_bits_ = std::min(63 / static_cast<int>(n_axes_), std::numeric_limits<double>::digits - 1);
+    if (n_axes_ > 0) n_bits_ = std::min(63 / n_axes_, std::numeric_limits<double>::digits - 1);
   }
   [[nodiscard]] std::uint64_t place(std::span<const double> x) const noexcept {
     std::array<std::uint64_t, 3> cell{};
-    for (std::size_t i = 0; i < n_axes_; ++i) {
+    for (int i = 0; i < n_axes_; ++i) {
       const double fraction = (0.5 * x[axes_[i]] - low_[axes_[i]]) / half_side_;
       const auto row = static_cast<std::uint64_t>(std::ldexp(fraction, n_bits_));
-      cell[i] = std::min(row, (std::uint64_t{1} << static_cast<unsigned>(n_bits_)) - 1);
+      cell[i] = std::min(row, (std::uint64_t{1} << n_bits_) - 1);
     }
     return n_axes_ == 0 ? 0 : geometry::hilbert_place(std::span(cell).first(n_axes_), n_bits_);
   }
 
  private:
-  std::array<double, 3> low_{};  // half of it
+  std::array<double, 3> low_{};  // half the lower corner
   double half_side_ = 0.0;
   std::array<std::size_t, 3> axes_{};
-  std::size_t n_axes_ = 0;
+  int n_axes_ = 0;
   int n_bits_ = 0;
 };
 
@@ -89,8 +86,10 @@ std::vector<CurvePoint> on_curve(mpi::Context& context, std::span<const double> 
   const Grid grid(context, points);
   std::vector<CurvePoint> marked(ids.size());
   for (std::size_t i = 0; i < ids.size(); ++i) {
-    marked[i] = {grid.place(points.subspan(3 * i, 3)), value(ids[i]), weights.empty() ? 1 : weights[i], context.rank(),
-                 static_cast<std::int32_t>(i)};
+    marked[i] = {{grid.place(points.subspan(3 * i, 3)), index(ids[i])},
+                 weights.empty() ? 1 : weights[i],
+                 context.rank(),
+                 local_id(i)};
   }
   return marked;
 }
@@ -110,14 +109,14 @@ std::vector<std::int32_t> hilbert(mpi::Context& context, std::span<const double>
 
 namespace {
 
-/// Number keys by their order, from `first` on.
+/// Number keys by their order, starting at `first`.
 std::vector<GlobalId> numbered(std::span<const Key> keys, std::int64_t first) {
-  std::vector<std::pair<Key, std::int32_t>> sorted;
+  std::vector<std::pair<Key, LocalId>> sorted;
   sorted.reserve(keys.size());
-  for (const Key& key : keys) sorted.emplace_back(key, static_cast<std::int32_t>(sorted.size()));
+  for (const Key& key : keys) sorted.emplace_back(key, local_id(sorted.size()));
   std::ranges::sort(sorted);
   std::vector<GlobalId> numbers(keys.size());
-  for (std::size_t i = 0; i < sorted.size(); ++i) numbers[sorted[i].second] = global_id(i) + first;
+  for (std::size_t i = 0; i < sorted.size(); ++i) numbers[index(sorted[i].second)] = global_id(i) + first;
   return numbers;
 }
 
@@ -128,18 +127,17 @@ std::vector<GlobalId> hilbert_numbers(mpi::Context& context, std::span<const dou
   detail::check_points(context, points, ids, {}, context.size(), true);
   std::vector<Key> keys;
   keys.reserve(ids.size());
-  if (context.size() == 1) {  // it has the whole curve
+  if (context.size() == 1) {  // this rank has the whole curve
     const Grid grid(context, points);
-    for (std::size_t i = 0; i < ids.size(); ++i)
-      keys.push_back({grid.place(points.subspan(3 * i, 3)), static_cast<std::uint64_t>(value(ids[i]))});
+    for (std::size_t i = 0; i < ids.size(); ++i) keys.push_back({grid.place(points.subspan(3 * i, 3)), index(ids[i])});
     return numbered(keys, 0);
   }
   std::vector<CurvePoint> marked = on_curve(context, points, ids, {});
-  for (const CurvePoint& point : marked) keys.push_back({point.place_on_curve, static_cast<std::uint64_t>(point.id)});
+  for (const CurvePoint& point : marked) keys.push_back(point.key);
   // Part p of the curve is sorted and numbered on rank p.
   const std::vector<std::int32_t> parts = cut_curve(context, std::move(marked), context.size());
   return exchange::ask_together(context, std::span<const Rank>(parts), keys, [&](const exchange::Parcels<Key>& asked) {
-    return numbered(asked.items, mpi::exclusive_sum(context, std::int64_t(asked.items.size())));
+    return numbered(asked.items, mpi::exclusive_sum(context, std::ssize(asked.items)));
   });
 }
 

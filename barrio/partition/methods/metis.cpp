@@ -25,7 +25,7 @@ struct CoarseEdge {
   std::int64_t weight;
 };
 
-/// Sum edges with the same ends.
+/// Merge edges with the same ends; their weights add up.
 void merge(std::vector<CoarseEdge>& edges) {
   std::sort(edges.begin(), edges.end(),
             [](const CoarseEdge& a, const CoarseEdge& b) { return a.from != b.from ? a.from < b.from : a.to < b.to; });
@@ -59,7 +59,7 @@ std::vector<std::int32_t> metis_kway(const std::vector<CoarseEdge>& edges, const
   std::vector<idx_t> edge_weights = fitting(of_edges);
   auto n_vertices = static_cast<idx_t>(weights.size());
   idx_t n_constraints = 1;
-  auto n = static_cast<idx_t>(n_parts);
+  idx_t n = n_parts;
   idx_t cut = 0;
   std::vector<idx_t> part(weights.size(), 0);
   std::array<idx_t, METIS_NOPTIONS> options{};
@@ -86,7 +86,7 @@ std::vector<std::int32_t> cut_by_metis(mpi::Context& context, const Graph& graph
   if (n_clusters > metis_max_vertices || n_parts > n_clusters || n_parts < 1) {
     throw AgreedError(ErrorCode::usage,
                       {.subject = fmt::format("METIS, {} parts of {} clusters", n_parts, n_clusters),
-                       .cause = fmt::format("METIS is serial and gets at most {} clusters, and at least one per part",
+                       .cause = fmt::format("METIS is serial and takes at most {} clusters, and at least one per part",
                                             metis_max_vertices),
                        .remedy = "use rcb or ptscotch for more parts"});
   }
@@ -101,7 +101,7 @@ std::vector<std::int32_t> cut_by_metis(mpi::Context& context, const Graph& graph
     }
   }
   merge(edges);
-  // The coarse graph is bounded by metis_max_vertices, so it may stand on one rank.
+  // The coarse graph has at most metis_max_vertices vertices, so one rank can hold it.
   const std::vector<Rank> to_root(edges.size(), 0);
   edges = exchange::route(context, exchange::pack_by_rank<CoarseEdge>(to_root, edges)).items;
   mpi::all_reduce(context, std::span<std::int64_t>(weights), MPI_SUM);

@@ -10,14 +10,14 @@
 namespace barrio::partition {
 namespace {
 
-/// Two pieces of slabs that touch: one of this rank, and one of another. Pieces go by their lowest vertex.
+/// A link between two adjacent pieces: one of this rank, one of another. A piece is identified by its lowest vertex.
 struct Link {
   GlobalId mine;
   GlobalId other;
   auto operator<=>(const Link&) const = default;
 };
 
-/// Lowest vertex of the piece within this rank's slab that each vertex is in.
+/// Find the lowest vertex of each vertex's piece, within this rank's slab.
 std::vector<GlobalId> find_local_pieces(const Graph& graph, const std::vector<std::int32_t>& part, GlobalId first) {
   const std::int64_t n = part.size();
   std::vector<GlobalId> lowest(part.size(), no_global_id);
@@ -41,7 +41,7 @@ std::vector<GlobalId> find_local_pieces(const Graph& graph, const std::vector<st
   return lowest;
 }
 
-/// Links between pieces of one part on different ranks; ascending.
+/// Find the links between pieces of one part on different ranks; ascending.
 std::vector<Link> find_links(mpi::Context& context, const Graph& graph, const std::vector<std::int32_t>& part,
                              const std::vector<GlobalId>& piece) {
   const std::vector<std::int32_t> other_part = detail::labels_of_neighbours(context, graph, part);
@@ -82,8 +82,8 @@ std::vector<std::int64_t> count_pieces(mpi::Context& context, const Graph& graph
   sort_unique(others);
   sort_unique(mine);
 
-  // Every piece points to one that is no higher and connected with it; pointers go down until all of a connected set
-  // point to its lowest piece.
+  // Every piece points to a connected piece that is not higher. The pointers are lowered until all pieces of a
+  // connected set point to the lowest one.
   std::vector<GlobalId> lower = piece;
   const auto pointer = [&](GlobalId id) -> GlobalId& { return lower[index(id) - index(first)]; };
   for (bool is_done = false; !is_done;) {
@@ -95,7 +95,7 @@ std::vector<std::int64_t> count_pieces(mpi::Context& context, const Graph& graph
     };
     const std::vector<GlobalId> of_others = detail::ask_homes<GlobalId>(context, graph.vertices, others, lower);
     std::vector<Rank> to;
-    std::vector<Link> hooks;  // a piece that one of mine points to, and a lower one
+    std::vector<Link> hooks;  // a piece that one of this rank's pieces points to, and a lower one
     for (const Link& link : links) {
       const auto at = std::lower_bound(others.begin(), others.end(), link.other) - others.begin();
       const GlobalId found = of_others[at];
@@ -119,7 +119,7 @@ std::vector<std::int64_t> count_pieces(mpi::Context& context, const Graph& graph
 
   std::vector<std::int64_t> n_pieces(n_parts, 0);
   for (std::size_t v = 0; v < part.size(); ++v)
-    if (lower[v] == first + static_cast<std::int64_t>(v)) n_pieces[part[v]] += 1;
+    if (lower[v] == first + v) n_pieces[part[v]] += 1;
   mpi::all_reduce(context, std::span<std::int64_t>(n_pieces), MPI_SUM);
   return n_pieces;
 }

@@ -13,7 +13,7 @@
 #include "barrio/partition/methods/fit_weights.hpp"
 
 #ifdef BARRIO_HAVE_PTSCOTCH
-// ptscotch.h needs both in front of it.
+// ptscotch.h needs both headers before it.
 #include <cstdint>
 #include <cstdio>
 extern "C" {
@@ -42,14 +42,14 @@ class DistributedGraph {
   SCOTCH_Dgraph graph_{};
 };
 
-/// One thread and one seed: with threads PT-Scotch's result varies from call to call.
+/// A context with one thread and a fixed seed: with more threads PT-Scotch's result varies from call to call.
 class RepeatingContext {
  public:
   RepeatingContext() { DistributedGraph::check(SCOTCH_contextInit(&context_), "SCOTCH_contextInit"); }
   RepeatingContext(const RepeatingContext&) = delete;
   RepeatingContext& operator=(const RepeatingContext&) = delete;
   ~RepeatingContext() { SCOTCH_contextExit(&context_); }
-  /// The graph as this context sees it; it lives as long as both do.
+  /// Bind the graph to this context. @return the bound graph, valid as long as both exist
   SCOTCH_Dgraph* bind(DistributedGraph& graph) {
     DistributedGraph::check(SCOTCH_contextOptionSetNum(&context_, SCOTCH_OPTIONNUMDETERMINISTIC, 1),
                             "SCOTCH_contextOptionSetNum");
@@ -71,7 +71,7 @@ class RepeatingContext {
 
 std::vector<std::int32_t> cut_by_ptscotch(mpi::Context& context, const Graph& graph, int n_parts) {
   if (n_parts < 1)
-    refuse_together(ErrorCode::usage, fmt::format("PT-Scotch, {} parts", n_parts), "is not a number of parts",
+    refuse_together(ErrorCode::usage, fmt::format("PT-Scotch, {} parts", n_parts), "must be at least 1",
                     "ask for 1 or more");
   if (graph.vertices.n_rows > std::numeric_limits<SCOTCH_Num>::max()) {
     refuse_together(ErrorCode::usage, fmt::format("PT-Scotch, {} vertices", graph.vertices.n_rows),
@@ -86,12 +86,12 @@ std::vector<std::int32_t> cut_by_ptscotch(mpi::Context& context, const Graph& gr
   const std::int64_t total =
       mpi::sum(context, std::accumulate(graph.weights.begin(), graph.weights.end(), std::int64_t{0}));
   std::vector<SCOTCH_Num> weights = detail::fit_weights<SCOTCH_Num>(graph.weights, total);
-  for (SCOTCH_Num& weight : weights) weight = std::max<SCOTCH_Num>(weight, 1);  // it takes no weights of 0
-  // A rank without vertices has no weights either, but all ranks must agree whether there are any.
+  for (SCOTCH_Num& weight : weights) weight = std::max<SCOTCH_Num>(weight, 1);  // PT-Scotch rejects weights of 0
+  // A rank without vertices has no weights, but all ranks must agree on whether there are any.
   const bool has_weights = mpi::all_reduce(context, !graph.weights.empty(), MPI_LOR);
   weights.reserve(1);
-  std::vector<SCOTCH_Num> part(static_cast<std::size_t>(n) + 1, 0);
-  // PT-Scotch communicates inside: what one rank finds wrong, all find wrong.
+  std::vector<SCOTCH_Num> part(offsets.size(), 0);
+  // PT-Scotch communicates internally, so all ranks see the same fault.
   DistributedGraph scotch(context.comm());
   RepeatingContext repeating;
   SCOTCH_Dgraph* bound = nullptr;
@@ -104,7 +104,7 @@ std::vector<std::int32_t> cut_by_ptscotch(mpi::Context& context, const Graph& gr
   });
   SCOTCH_Strat strategy;
   SCOTCH_stratInit(&strategy);
-  const int status = SCOTCH_dgraphPart(bound, static_cast<SCOTCH_Num>(n_parts), &strategy, part.data());
+  const int status = SCOTCH_dgraphPart(bound, n_parts, &strategy, part.data());
   SCOTCH_stratExit(&strategy);
   agree_after(context, [&] { DistributedGraph::check(status, "SCOTCH_dgraphPart"); });
   part.resize(n);
@@ -112,7 +112,7 @@ std::vector<std::int32_t> cut_by_ptscotch(mpi::Context& context, const Graph& gr
 }
 #else
 std::vector<std::int32_t> cut_by_ptscotch(mpi::Context&, const Graph&, int) {
-  graph_method("ptscotch");  // throws: this build lacks it
+  graph_method("ptscotch");  // throws, because this build lacks PT-Scotch
   return {};
 }
 #endif

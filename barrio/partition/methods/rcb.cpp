@@ -15,24 +15,24 @@ using detail::Run;
 
 struct Point {
   std::array<double, 3> x;
-  std::int64_t id;
+  std::uint64_t id;
   std::int64_t weight;
   Rank home;
-  std::int32_t place;
+  LocalId place;
 };
 
-/// Order of doubles as an order of unsigned integers.
+/// Map doubles to unsigned integers of the same order.
 std::uint64_t word_of(double x) noexcept {
   const auto bits = std::bit_cast<std::uint64_t>(x + 0.0);
   constexpr std::uint64_t sign = std::uint64_t{1} << 63U;
   return (bits & sign) != 0 ? ~bits : bits | sign;
 }
 
-/// Across the longest side of the bounding box.
+/// Bisection across the longest side of the bounding box.
 class AcrossLongestSide {
  public:
   void look(mpi::Context* group, std::span<const Point> points) {
-    std::array<double, 6> box;  // minima, then negated maxima, so that one reduction does
+    std::array<double, 6> box;  // minima, then negated maxima: one reduction suffices
     box.fill(std::numeric_limits<double>::infinity());
     for (const Point& point : points) {
       for (std::size_t axis = 0; axis < 3; ++axis) {
@@ -45,9 +45,7 @@ class AcrossLongestSide {
     for (std::size_t axis = 1; axis < 3; ++axis)
       if (-box[axis + 3] - box[axis] > -box[axis_ + 3] - box[axis_]) axis_ = axis;
   }
-  [[nodiscard]] Key key(const Point& point) const noexcept {
-    return {word_of(point.x[axis_]), static_cast<std::uint64_t>(point.id)};
-  }
+  [[nodiscard]] Key key(const Point& point) const noexcept { return {word_of(point.x[axis_]), point.id}; }
   [[nodiscard]] std::int64_t lower_share(const Run& run, int n_low, std::int64_t total) const noexcept {
     return detail::share_of(total, n_low, run.n_parts);
   }
@@ -64,10 +62,10 @@ std::vector<std::int32_t> rcb(mpi::Context& context, std::span<const double> poi
   std::vector<Point> marked(ids.size());
   for (std::size_t i = 0; i < ids.size(); ++i) {
     marked[i] = {{points[3 * i], points[3 * i + 1], points[3 * i + 2]},
-                 value(ids[i]),
+                 index(ids[i]),
                  weights.empty() ? 1 : weights[i],
                  context.rank(),
-                 static_cast<std::int32_t>(i)};
+                 local_id(i)};
   }
   return detail::bisect(context, std::move(marked), n_parts, AcrossLongestSide{});
 }

@@ -16,13 +16,13 @@ namespace {
 
 using Part = std::int32_t;
 
-/// A part, and how much of its weight lies on a rank.
+/// A part, and the amount of its weight on a rank.
 struct Wish {
   Part part;
   std::int64_t weight;
 };
 
-/// The parts of this rank's items, the heaviest first.
+/// List the parts of this rank's items, the heaviest first.
 std::vector<Wish> wishes_of(std::span<const Part> part, std::span<const std::int64_t> weights) {
   std::vector<Wish> wishes;
   wishes.reserve(part.size());
@@ -40,7 +40,7 @@ std::vector<Wish> wishes_of(std::span<const Part> part, std::span<const std::int
   return wishes;
 }
 
-/// Pairs of ranks and parts. The rank with the number of a part decides for it.
+/// The matching of ranks and parts. The rank with the number of a part decides for that part.
 class Pairs {
  public:
   Pairs(mpi::Context& context, std::vector<Wish> wishes, int max_passes)
@@ -50,7 +50,7 @@ class Pairs {
     pair_what_is_left();
   }
 
-  /// The rank that each of these parts goes to. Collective.
+  /// Look up the rank that each of these parts goes to. Collective.
   [[nodiscard]] std::vector<Rank> ranks_of(std::span<const Part> parts) const {
     return exchange::ask(context_, parts, parts, [&](Part) { return holder_->rank; });
   }
@@ -61,18 +61,18 @@ class Pairs {
     std::int64_t weight;
   };
 
-  /// Ask for a part on each rank that was refused its last. Collective. @return false if there was none, and all is
-  /// settled
+  /// Propose for the next part on each rank whose last proposal was refused. Collective. @return false if there was no
+  /// such rank: the matching is stable
   bool propose();
-  /// @return ranks that do not get this rank's part, ascending
+  /// Choose the best proposal for this rank's part. @return the refused ranks, ascending
   [[nodiscard]] std::vector<Rank> choose_among(const exchange::Parcels<std::int64_t>& proposals);
   void pair_what_is_left();
 
   mpi::Context& context_;
   std::vector<Wish> wishes_;
-  std::size_t n_refused_ = 0;     // of the wishes
-  bool is_waiting_ = false;       // the next wish has been asked for, and nobody has refused so far
-  std::optional<Holder> holder_;  // of the part of this rank's number
+  std::size_t n_refused_ = 0;     // number of refused wishes
+  bool is_waiting_ = false;       // the next wish has been proposed and not refused so far
+  std::optional<Holder> holder_;  // holder of the part with this rank's number
 };
 
 bool Pairs::propose() {
@@ -110,7 +110,7 @@ std::vector<Rank> Pairs::choose_among(const exchange::Parcels<std::int64_t>& pro
   return refused;
 }
 
-/// The k-th part without a rank meets the k-th rank without a part on rank k.
+/// Pair the remaining parts and ranks in order: the k-th of both meet on rank k.
 void Pairs::pair_what_is_left() {
   enum Side : std::int32_t { of_part, of_rank };
   std::array<std::int64_t, 2> places{holder_ ? 0 : 1, is_waiting_ ? 0 : 1};
@@ -141,7 +141,7 @@ std::vector<std::int32_t> remap(mpi::Context& context, std::vector<std::int32_t>
   for (const Wish& wish : wishes) parts.push_back(wish.part);
   std::ranges::sort(parts);
   const std::vector<Rank> ranks = Pairs(context, std::move(wishes), max_passes).ranks_of(parts);
-  for (Part& one : part) one = ranks[static_cast<std::size_t>(std::ranges::lower_bound(parts, one) - parts.begin())];
+  for (Part& one : part) one = ranks[std::ranges::lower_bound(parts, one) - parts.begin()];
   return part;
 }
 

@@ -12,7 +12,7 @@ namespace barrio::partition::detail {
 namespace {
 
 constexpr int digit_bits = 8;
-constexpr std::size_t n_digits = 1U << digit_bits;
+constexpr std::uint64_t n_digits = 1U << digit_bits;
 
 }  // namespace
 
@@ -20,15 +20,13 @@ Cut find_cut(mpi::Context& context, std::vector<WeightedKey> candidates, std::in
   Cut cut;
   for (std::uint64_t Key::* word : {&Key::word, &Key::id}) {
     for (int shift = 64 - digit_bits; shift >= 0; shift -= digit_bits) {
-      const auto digit_of = [&](const WeightedKey& item) {
-        return static_cast<std::size_t>(item.key.*word >> static_cast<unsigned>(shift)) & (n_digits - 1);
-      };
+      const auto digit_of = [&](const WeightedKey& item) { return (item.key.*word >> shift) & (n_digits - 1); };
       std::array<std::int64_t, n_digits> weight{};
       for (const WeightedKey& item : candidates) weight[digit_of(item)] += item.weight;
       mpi::all_reduce(context, std::span<std::int64_t>(weight), MPI_SUM);
-      std::size_t digit = 0;
+      std::uint64_t digit = 0;
       while (digit + 1 < n_digits && cut.weight_below + weight[digit] <= share) cut.weight_below += weight[digit++];
-      cut.key.*word |= static_cast<std::uint64_t>(digit) << static_cast<unsigned>(shift);
+      cut.key.*word |= digit << shift;
       std::erase_if(candidates, [&](const WeightedKey& item) { return digit_of(item) != digit; });
     }
   }
@@ -42,9 +40,9 @@ std::int64_t share_of(std::int64_t total, int n_low, int n_parts) noexcept {
 void check_points(mpi::Context& context, std::span<const double> points, std::span<const GlobalId> ids,
                   std::span<const std::int64_t> weights, int n_parts, bool needs_finite) {
   if (n_parts < 1) {
-    throw AgreedError(ErrorCode::usage, {.subject = fmt::format("{} parts", n_parts),
-                                         .cause = "is not a number of parts",
-                                         .remedy = "ask for 1 or more"});
+    throw AgreedError(
+        ErrorCode::usage,
+        {.subject = fmt::format("{} parts", n_parts), .cause = "must be at least 1", .remedy = "ask for 1 or more"});
   }
   agree_after(context, [&] {
     for (std::size_t i = 0; i < ids.size(); ++i) {
@@ -54,7 +52,7 @@ void check_points(mpi::Context& context, std::span<const double> points, std::sp
       if (!weights.empty() && weights[i] < 0) refuse("has a negative weight");
       for (const double x : points.subspan(3 * i, 3)) {
         if (std::isnan(x)) refuse("has a coordinate that is not a number");
-        if (needs_finite && std::isinf(x)) refuse("has an infinite coordinate, and a curve needs a finite box");
+        if (needs_finite && std::isinf(x)) refuse("has an infinite coordinate, but a curve needs a finite box");
       }
     }
   });

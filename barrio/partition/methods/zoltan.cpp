@@ -18,14 +18,14 @@ namespace barrio::partition {
 #ifdef BARRIO_HAVE_ZOLTAN
 namespace {
 
-// Zoltan's ids are 32 bits wide: ours take two.
+// Zoltan's ids are 32 bits wide; ours take two words.
 constexpr std::ptrdiff_t id_words = 2;
 void put_id(std::int64_t id, ZOLTAN_ID_PTR words) {
   words[0] = static_cast<ZOLTAN_ID_TYPE>(id >> 32);
   words[1] = static_cast<ZOLTAN_ID_TYPE>(id & 0xffffffff);
 }
 
-/// What Zoltan asks for in its callbacks.
+/// The data behind Zoltan's callbacks.
 struct Asked {
   const Hypergraph& hypergraph;
   std::int64_t first;
@@ -44,7 +44,7 @@ void list_vertices(void* data, int, int, ZOLTAN_ID_PTR ids, ZOLTAN_ID_PTR places
   const Asked& of = asked(data);
   for (int i = 0; i < of.n; ++i) {
     put_id(of.first + i, ids + id_words * i);
-    places[i] = static_cast<ZOLTAN_ID_TYPE>(i);
+    places[i] = i;
     if (n_weights > 0) weights[i] = static_cast<float>(of.hypergraph.weights[i]);
   }
   *status = ZOLTAN_OK;
@@ -85,7 +85,7 @@ class Cutter {
     set("NUM_GLOBAL_PARTS", std::to_string(n_parts));
     set("RETURN_LISTS", "PARTS");
     set("IMBALANCE_TOL", "1.05");
-    set("SEED", "1");  // else one cut goes on with the random numbers of the one before
+    set("SEED", "1");  // otherwise a cut continues with the random numbers of the previous one
     Zoltan_Set_Num_Obj_Fn(zoltan_, count_vertices, &asked);
     Zoltan_Set_Obj_List_Fn(zoltan_, list_vertices, &asked);
     Zoltan_Set_HG_Size_CS_Fn(zoltan_, count_pins, &asked);
@@ -98,7 +98,7 @@ class Cutter {
   void set(const std::string& name, const std::string& text) {
     check(Zoltan_Set_Param(zoltan_, name.c_str(), text.c_str()), "Zoltan_Set_Param");
   }
-  /// Collective. @param[out] status  Zoltan's
+  /// Run the partitioner. Collective. @param[out] status  Zoltan's return code
   std::vector<std::int32_t> cut(std::size_t n, int& status) {
     struct List {
       ZOLTAN_ID_PTR ids = nullptr;
@@ -133,14 +133,14 @@ class Cutter {
 std::vector<std::int32_t> cut_by_zoltan(mpi::Context& context, const Hypergraph& hypergraph, int n_parts) {
   if (n_parts < 1) {
     throw AgreedError(ErrorCode::usage, {.subject = fmt::format("Zoltan, {} parts", n_parts),
-                                         .cause = "is not a number of parts",
+                                         .cause = "must be at least 1",
                                          .remedy = "ask for 1 or more"});
   }
   const auto most = mpi::max(context, std::ssize(hypergraph.pins));
   if (most > std::numeric_limits<int>::max()) {
     throw AgreedError(ErrorCode::usage, {.subject = fmt::format("Zoltan, {} pins on one rank", most),
-                                         .cause = "are more than it can count",
-                                         .remedy = "use more ranks, or rcb"});
+                                         .cause = "must be below 2^31",
+                                         .remedy = "use more ranks or rcb"});
   }
   if (hypergraph.vertices.n_rows == 0) return {};
   const std::size_t n = hypergraph.vertices.size(context.rank());
@@ -155,7 +155,7 @@ std::vector<std::int32_t> cut_by_zoltan(mpi::Context& context, const Hypergraph&
 }
 #else
 std::vector<std::int32_t> cut_by_zoltan(mpi::Context&, const Hypergraph&, int) {
-  graph_method("hypergraph");  // throws: this build lacks it
+  graph_method("hypergraph");  // throws, because this build lacks Zoltan
   return {};
 }
 #endif

@@ -11,7 +11,7 @@ namespace {
 
 constexpr Step compute{.call = Call::compute, .seconds = step_seconds};
 
-/// A wait that lasts for this part of the other side's step is said to block.
+/// A wait blocks if it lasts at least this part of the other side's step.
 constexpr double blocking_part = 0.5;
 
 Script basic(std::uint64_t n_bytes, bool is_two_way) {
@@ -22,7 +22,7 @@ Script basic(std::uint64_t n_bytes, bool is_two_way) {
   script.then(1, {Call::irecv, there}).then(0, {Call::isend, there});
   if (is_two_way) script.then(1, {Call::isend, back});
   script.both(compute);
-  // Receives first: what their sends wait for is then on its way.
+  // Receives first: the sends that they match are then in flight.
   if (is_two_way) script.then(0, {Call::wait, back});
   script.then(1, {Call::wait, there}).then(0, {Call::wait, there});
   if (is_two_way) script.then(1, {Call::wait, back});
@@ -39,14 +39,14 @@ Json times_of(const Timeline& timeline, bool is_two_way) {
           {"is_damaged", timeline.is_damaged}};
 }
 
-/// What the receiver does half way through, while side 0 waits for its send of message 1. Message 0 is small and has
+/// Action of the receiver half way through, while side 0 waits for its send of message 1. Message 0 is small and has
 /// arrived; message 2 goes the other way.
 struct Release {
   const char* name;
   std::vector<Step> steps;
 };
 
-/// @param step  what the receiver computes before it, and after it
+/// @param step  computing time of the receiver before the action, and after it
 std::vector<Release> all_releases(double step) {
   std::vector<Step> tests;
   for (int i = 0; i < 8; ++i) {
@@ -95,7 +95,7 @@ Json find_early_waits(Pair& pair) {
     for (std::size_t i = 0; i < Profile::n_sizes; ++i) {
       Script script;
       const int message = script.add({.from = 0, .n_bytes = Profile::size_bytes(i), .mode = mode});
-      // The receive is there before a ready send.
+      // The receive is posted before a ready send.
       script.then(1, {Call::irecv, message}).then(1, compute).then(1, {Call::wait, message});
       script.then(0, {.call = Call::compute, .seconds = step_seconds / 20}).then(0, {Call::isend, message});
       script.then(0, {Call::wait, message}).then(0, compute);
@@ -119,13 +119,13 @@ Json find_releases(Pair& pair, const MessageLimits& limits) {
   const std::uint64_t leaves = std::max(limits.detached_bytes.value_or(0), limits.eager_bytes.value_or(0));
   const std::uint64_t stalls = std::max<std::uint64_t>(2 * leaves, 4096);
   for (const std::uint64_t n : {std::min<std::uint64_t>(stalls, std::uint64_t{1} << 20U), std::uint64_t{4} << 20U}) {
-    // The transfer itself is short beside the step.
+    // The transfer itself is short compared with the step.
     const double step = std::max(step_seconds, 4 * ping_pong_seconds(pair, n));
     for (const Release& release : all_releases(step)) {
       const Timeline timeline = run(pair, stalled_sender(n, release, step));
-      const double call = timeline.calls[1][2].end;  // when the first part of the receiver's work is done
+      const double call = timeline.calls[1][2].end;  // end of the first part of the receiver's work
       const double free = timeline.find(0, Call::wait).end;
-      // Without the call it would be free at the end of the second part only.
+      // Without the call the sender would be released only at the end of the second part.
       const bool is_matching =
           !release.steps.empty() && release.steps.front().call == Call::wait && release.steps.front().message == 1;
       all.push_back({{"call", release.name},
@@ -149,7 +149,7 @@ Json find_deadlocks(Pair& pair) {
     script.then(0, {Call::isend, there}).then(0, {Call::wait, there}).then(0, {Call::irecv, back});
     script.then(1, {Call::isend, back}).then(1, {Call::wait, back}).then(1, {Call::irecv, there});
     script.both({Call::wait_all});
-    // Who gets through once is not stalled: the core of one may have been taken away for as long.
+    // A pair that completes once does not stall: a late one may only have lost a core for as long.
     constexpr int n_trials = 3;
     Timeline timeline = run(pair, script, {.n_trials = 1, .stall_seconds = 0.02});
     for (int trial = 1; trial < n_trials && timeline.is_stalled; ++trial)

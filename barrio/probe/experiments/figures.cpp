@@ -80,7 +80,7 @@ Script released_by_a_wait(std::uint64_t n_bytes) {
   return script.then(1, {Call::wait, back}).then(1, one_step).then(1, {Call::wait, there});
 }
 
-/// A side that comes later than the other by two steps.
+/// Make a script in which one side arrives two steps later than the other.
 Script late(std::uint64_t n_bytes, int late_side) {
   Script script;
   script.then(late_side, two_steps);
@@ -89,7 +89,8 @@ Script late(std::uint64_t n_bytes, int late_side) {
   return script.both(one_step).both({Call::wait, there});
 }
 
-/// Receive early, compute, send and wait for that, compute on, wait for what came. Side 1 computes longer.
+/// Receive early, compute, send and wait for that, compute again, wait for the received message. Side 1 computes
+/// longer.
 Script ghost_program(std::uint64_t n_bytes, bool has_test) {
   Script script;
   const int there = script.add({.from = 0, .n_bytes = n_bytes});
@@ -155,8 +156,8 @@ Json run_programs(Pair& pair, const MessageLimits& limits) {
   const Timeline in_loop = run(pair, loop_program(large, true));
   const Timeline delayed = run(pair, loop_program(large, false));
   constexpr double t2 = 2 * step_seconds;
-  // Of side 1, which is early: ts from its Isends, tw from the waits that follow the first one, mu from the last wait
-  // when all sends were posted before side 0 came.
+  // Of side 1, which is early: ts from its Isends, tw from the waits after the first one, mu from the last wait if all
+  // sends were posted before side 0 arrived.
   const double ts = in_loop.total(1, Call::isend) / n_exchanged;
   const double tw = (in_loop.find(1, Call::wait, 1).seconds() + in_loop.find(1, Call::wait, 2).seconds()) / 2;
   const double mu = std::max(0.0, delayed.end_of(1) - t2);

@@ -12,8 +12,8 @@ namespace {
 constexpr std::uint64_t smallest_message = 64;
 constexpr std::uint64_t resolution = 64;
 
-/// How long one side computes, so that the other is early if it is done in half of that: several times as long as
-/// messages of so many bytes take.
+/// Computing time of one side: the other is early if it is done in half of that. Several times the transfer time of
+/// messages of this size.
 struct Window {
   double seconds_per_byte;
   [[nodiscard]] double seconds(std::uint64_t n_bytes) const {
@@ -23,11 +23,11 @@ struct Window {
 
 Window find_window(Pair& pair) {
   constexpr std::uint64_t large = std::uint64_t{1} << 20U;
-  constexpr double fast = 0.25e-9;  // a copy between processes
+  constexpr double fast = 0.25e-9;  // copy between processes
   return {std::max(fast, ping_pong_seconds(pair, large) / static_cast<double>(large))};
 }
 
-/// Whether `n` messages arrive at side 1 while side 0 computes.
+/// Make a script that shows whether `n` messages arrive at side 1 while side 0 computes.
 Script arrival(std::uint64_t n_bytes, int n, double seconds) {
   Script script;
   for (int i = 0; i < n; ++i) {
@@ -38,7 +38,8 @@ Script arrival(std::uint64_t n_bytes, int n, double seconds) {
   return script.then(1, {Call::wait_all});
 }
 
-/// Whether the sends of `n` messages complete at side 0 while side 1 computes. The receives are posted first.
+/// Make a script that shows whether the sends of `n` messages complete at side 0 while side 1 computes. The receives
+/// are posted first.
 Script detachment(std::uint64_t n_bytes, int n, double seconds) {
   const double posting_seconds = 50e-6 + 2e-6 * n;
   Script script;
@@ -51,8 +52,8 @@ Script detachment(std::uint64_t n_bytes, int n, double seconds) {
   return script.then(1, {.call = Call::compute, .seconds = seconds}).then(1, {Call::wait_all});
 }
 
-/// Whether `n` sends complete at side 0 while side 1 calls MPI but has posted no receive: MPI has a place for them
-/// then.
+/// Make a script that shows whether `n` sends complete at side 0 while side 1 calls MPI but has posted no receive: MPI
+/// then buffers them.
 Script buffering(std::uint64_t n_bytes, int n, double seconds) {
   constexpr int n_calls = 40;
   Script script;
@@ -66,18 +67,18 @@ Script buffering(std::uint64_t n_bytes, int n, double seconds) {
 
 enum class Answer { no, yes, unknown };
 
-/// Asks whether who waits in a script is done well before the other side has computed.
+/// Asks whether the waiting side of a script is done well before the other side has computed.
 class Questions {
  public:
   Questions(Pair& pair, double longest_seconds) : pair_(pair), end_(pair.now() + longest_seconds) {}
 
-  /// Once early is enough for a yes: other work makes who waits late, never early. A no takes several trials in which
-  /// both sides kept their cores for as long as it matters.
+  /// Early once is enough for a yes: other work makes a wait late, never early. A no takes several trials in which both
+  /// sides kept their cores long enough.
   Answer ask(const Script& script, int waiting_side, double seconds) {
     constexpr int n_trials = 3;
     for (int n_late = 0; n_late < n_trials;) {
       const Timeline timeline = run(pair_, script, {.n_trials = 1, .watched_seconds = seconds / 2});
-      // A receive that is posted late finds its message waiting, and helps it on.
+      // A receive that is posted late finds its message waiting, and advances it.
       const bool is_in_order = waiting_side == 1 || posts_first(timeline);
       if (is_in_order && timeline.end_of(waiting_side) < seconds / 2) return Answer::yes;
       if (is_in_order && timeline.longest_gap_seconds < seconds / 4) {
@@ -90,7 +91,7 @@ class Questions {
   }
 
  private:
-  /// Whether side 1 has posted all receives that it posts before it computes when side 0 begins to send.
+  /// Tell whether side 1 has posted all its receives when side 0 begins to send.
   static bool posts_first(const Timeline& timeline) {
     const double send = timeline.find(0, Call::isend).begin;
     for (const TimedCall& call : timeline.calls[1]) {
@@ -104,7 +105,7 @@ class Questions {
   double end_;
 };
 
-/// How many messages, of half a limit, pass at once: 1, 2, 4 ... `max_at_once`.
+/// Find how many messages, of half a limit, pass together: 1, 2, 4 ... `max_at_once`.
 template <class Make>
 std::optional<std::uint64_t> find_at_once(Questions& questions, const Window& window, std::uint64_t n_bytes,
                                           const Make& make) {
@@ -123,13 +124,13 @@ std::uint64_t half_of(std::uint64_t limit) {
   return std::clamp<std::uint64_t>(limit / 2, smallest_message, std::uint64_t{32} << 10U);
 }
 
-/// Whether a limit is on all that is on its way: no more passed at once than one message of that size has.
+/// Tell whether a limit is on the total in flight: together they have no more bytes than one message of that size.
 bool is_on_all(std::uint64_t limit, std::uint64_t at_once) {
   return limit >= 2 * smallest_message && at_once < max_at_once && 2 * at_once * half_of(limit) <= 3 * limit;
 }
 
-/// The largest size of which something holds, if it holds of all smaller ones; 0 if it holds of none; nothing if that
-/// cannot be told.
+/// Find the largest size for which a property holds, given that it holds for all smaller ones; 0 if it holds for none;
+/// nothing if it cannot be decided.
 template <class Holds>
 std::optional<std::uint64_t> largest_size(const Holds& holds) {
   std::uint64_t good = 0;

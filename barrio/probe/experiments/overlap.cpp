@@ -12,7 +12,7 @@ namespace {
 constexpr std::array tests_tried{0, 1, 8, 32};
 constexpr double shortest_compute_seconds = 0.5e-3;
 
-/// An exchange both ways, computing that calls MPI n times, and the waits.
+/// Make a two-way exchange: computing that calls MPI n times, then the waits.
 Script exchange(std::uint64_t n_bytes, double seconds, int n_calls, Call call) {
   Script script;
   const int there = script.add({.from = 0, .n_bytes = n_bytes});
@@ -32,7 +32,7 @@ double wait_of(const Timeline& timeline) {
   return longest;
 }
 
-/// Bytes a second from side 0 to side 1, with `depth` messages on their way at most.
+/// Measure bytes per second from side 0 to side 1, with at most `depth` messages in flight.
 double stream_rate(Pair& pair, std::size_t n_bytes, std::size_t depth) {
   constexpr std::size_t max_bytes = std::size_t{2} << 20U;
   constexpr int n_trials = 3;
@@ -62,8 +62,8 @@ double stream_rate(Pair& pair, std::size_t n_bytes, std::size_t depth) {
 /// Seconds by size and number of tests, as in `tests_tried`.
 using Waits = std::array<std::array<double, tests_tried.size()>, Profile::n_sizes>;
 
-/// The place in `tests_tried` from which on no size has more left to wait for than a twentieth, or than a test that
-/// finds nothing is worth. Not one test alone: a message that comes late would find none.
+/// Return the first index in `tests_tried` with which every size has at most a twentieth left to wait for, or a short
+/// wait. One test alone does not count: a message that arrives late would be missed by it.
 std::size_t fewest_tests(const Profile& profile, const Waits& waits) {
   constexpr double gone = 0.05;
   constexpr double short_wait_seconds = 2e-6;

@@ -6,7 +6,7 @@
 
 namespace barrio::probe {
 
-/// What calls cost that find nothing to do.
+/// Times of calls that find nothing to do.
 struct IdleCalls {
   double test_seconds = 0.0;
   double iprobe_seconds = 0.0;
@@ -14,20 +14,20 @@ struct IdleCalls {
 IdleCalls time_idle_calls(Pair& pair);
 Json to_json(const IdleCalls& calls);
 
-/// The part of their time that other processes, or the host of a virtual machine, took from two ranks that only
-/// computed for 20 ms: of the worse side. Both sides of the pair.
+/// Measure the share of their time that other processes, or the host of a virtual machine, took from two ranks that
+/// only computed for 20 ms; the worse side counts. Both sides of the pair call it.
 double find_lost_time(Pair& pair);
 
-/// How much of an exchange both ways is left to wait for after computing, by size and by the number of tests meanwhile.
-/// Fills the times, and the number of tests, of a profile. Both sides of the pair.
+/// Measure how much of a two-way exchange is left to wait for after computing, by size and by the number of tests in
+/// between. Fills the times, and the number of tests, of a profile. Both sides of the pair call it.
 Json find_overlap(Pair& pair, Profile& profile);
 
-/// Whether an exchange takes now what a profile says, at three sizes: rows of stored and measured seconds, and "holds"
-/// unless one is three times the other. Both sides of the pair. Cost: some milliseconds.
+/// Check whether an exchange still takes the time of a profile, at three sizes: rows of stored and measured seconds,
+/// and "holds" unless one is three times the other. Both sides of the pair call it. Cost: some milliseconds.
 Json check_profile(Pair& pair, const Profile& profile);
 
-/// How fast messages follow each other by size and by how many are on their way. Fills packet size and ring depth of a
-/// profile. Both sides of the pair.
+/// Measure the rate of consecutive messages, by size and by number in flight. Fills packet size and ring depth of a
+/// profile. Both sides of the pair call it.
 Json find_streams(Pair& pair, Profile& profile);
 
 }  // namespace barrio::probe

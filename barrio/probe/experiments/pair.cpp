@@ -25,14 +25,14 @@ double local_seconds() noexcept {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-/// Where each rank has a core, waits keep it: what is waited for comes soon, and who yields to other work is away for
-/// as long as this likes, in the middle of an experiment.
+/// Make waits keep the core where each rank has one: messages arrive soon, but a process that yields to other work may
+/// lose the core for long, in the middle of an experiment.
 mpi::WaitPolicy without_yields(mpi::WaitPolicy policy) noexcept {
   if (policy.kind == mpi::WaitPolicy::Kind::yield && policy.spin_polls > 0) policy.kind = mpi::WaitPolicy::Kind::spin;
   return policy;
 }
 
-/// Whether this rank is on the host of rank 0. Collective.
+/// Tell whether this rank is on the host of rank 0. Collective.
 bool is_with_rank_0(mpi::Context& context) {
   const mpi::Comm host = mpi::Comm::split_by_host(context.comm(), context.rank());
   Rank lowest = context.rank();
@@ -40,7 +40,7 @@ bool is_with_rank_0(mpi::Context& context) {
   return lowest == 0;
 }
 
-/// The first rank of those that say so; the number of ranks if none does. Collective.
+/// Return the first rank for which `is_one` holds; the number of ranks if there is none. Collective.
 Rank first_of(mpi::Context& context, bool is_one) {
   return mpi::min(context, is_one ? context.rank() : context.size());
 }
@@ -49,9 +49,8 @@ Rank first_of(mpi::Context& context, bool is_one) {
 
 Pair::Pair(mpi::Context& context, Partner partner) : policy_(without_yields(context.wait_policy())) {
   if (context.size() < 2)
-    throw AgreedError(ErrorCode::usage, {.subject = "probe",
-                                         .cause = "needs two ranks: one rank alone sends to nobody",
-                                         .remedy = "barrio --ranks 2 probe"});
+    throw AgreedError(ErrorCode::usage,
+                      {.subject = "probe", .cause = "needs at least two ranks", .remedy = "barrio --ranks 2 probe"});
   const bool is_with_0 = is_with_rank_0(context);
   const Rank elsewhere = first_of(context, !is_with_0);
   const Rank beside = first_of(context, is_with_0 && context.rank() > 0);
@@ -74,7 +73,7 @@ void Pair::swap(std::span<const std::byte> mine, std::span<std::byte> others) {
              "MPI_Isend");
   for (MPI_Request& request : requests) {
     if (!mpi::wait_for(request, policy_, limit_seconds))
-      give_up("the other rank of the pair does not answer any more; was it stopped?");
+      give_up("the other rank of the pair no longer answers; was it stopped?");
   }
 }
 
@@ -92,7 +91,7 @@ void Pair::broadcast(std::span<std::byte> bytes) {
   }
 }
 
-/// The one of many answers that came back fastest tells best what the other clock showed half way.
+/// Of many answers, the one with the shortest round trip tells best what the other clock showed half way.
 void Pair::estimate_offset() {
   double best_trip = 1e30;
   double offset = 0.0;
@@ -105,7 +104,7 @@ void Pair::estimate_offset() {
     offset = others - (before + trip / 2);
   }
   notice_seconds_ = std::max(shortest_notice_seconds, 6 * best_trip);
-  // On one node both read one clock.
+  // On one node both sides read one clock.
   if (side_ == 1 && is_apart_) offset_seconds_ = offset;
 }
 
@@ -116,7 +115,7 @@ double Pair::meet() {
   for (int n_tries = 1;; ++n_tries) {
     double start = now() + notice_seconds_;
     broadcast(std::as_writable_bytes(std::span(&start, 1)));
-    // Who did not have its core when the instant was proposed hears of it too late.
+    // A side without its core when the instant was proposed hears of it too late.
     const bool is_late = max(now() < start ? 0.0 : 1.0) > 0.0;
     if (!is_late || n_tries == max_tries) {
       while (now() < start) {

@@ -21,7 +21,7 @@ constexpr double max_lost_time = 0.05;
 
 Json experiment(Pair& pair, Depth depth, Profile& profile) {
   Json found = Json::object();
-  // Before and after the experiments: a busy host is busy at either time, as a rule.
+  // Before and after the experiments: a busy host is usually busy at both times.
   double lost = find_lost_time(pair);
   const IdleCalls idle = time_idle_calls(pair);
   profile.test_seconds = idle.test_seconds;
@@ -59,7 +59,8 @@ Json experiment(Pair& pair, Depth depth, Profile& profile) {
   return found;
 }
 
-/// Make the experiments with one pair of ranks. Collective. @return null, and the profile as it was, if there is none
+/// Run the experiments with one pair of ranks. Collective. @return null, with the profile unchanged, if there is no
+/// such pair
 Json run_with(mpi::Context& context, Partner partner, Depth depth, Profile& profile) {
   Pair pair(context, partner);
   if (!pair.exists()) return {};
@@ -85,7 +86,7 @@ Json run_with(mpi::Context& context, Partner partner, Depth depth, Profile& prof
   return document;
 }
 
-/// Messages a second, of the smallest size that streams were made of.
+/// Return messages per second, of the smallest size in the streams.
 double small_message_rate(const Json& document) {
   const Json& smallest = document["streams"]["sizes"][0];
   return smallest["bytes_per_second"].get<double>() / smallest["bytes"].get<double>();

@@ -16,27 +16,28 @@ namespace {
 
 constexpr int first_message_tag = 16;
 constexpr int tag_of_nobody = 8;
-constexpr std::size_t sample_stride = 509;  // bytes between those that are compared
+constexpr std::size_t sample_stride = 509;  // distance between compared bytes
 
 std::byte pattern(std::size_t place, int message, int trial) noexcept {
   return static_cast<std::byte>(mix64(place + 1'000'003U * static_cast<std::size_t>(message * 64 + trial)) & 0xffU);
 }
 
-/// Places of a message that are written before and compared after: some on each page, and the last one.
+/// Visit the sampled bytes of a message, which are written before and compared after: some on each page, and the last
+/// one.
 template <class Visit>
 void for_samples(std::size_t n_bytes, const Visit& visit) {
   for (std::size_t i = 0; i < n_bytes; i += sample_stride) visit(i);
   if (n_bytes > 0) visit(n_bytes - 1);
 }
 
-/// How long this thread has had a core.
+/// Return the time for which this thread has had a core.
 double core_seconds() noexcept {
   timespec time{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-/// Memory that buffered sends copy to, while it lives.
+/// Memory of MPI's buffered sends, attached while the object lives.
 class SendBuffer {
  public:
   explicit SendBuffer(const std::vector<Message>& messages) {
@@ -59,7 +60,7 @@ class SendBuffer {
   std::vector<std::byte> bytes_;
 };
 
-/// One side's part in a script.
+/// One side's part of a script.
 class Player {
  public:
   Player(Pair& pair, const Script& script, const RunLimits& limits)
@@ -67,7 +68,7 @@ class Player {
     for (std::size_t i = 0; i < buffers_.size(); ++i) buffers_[i].resize(script.messages[i].n_bytes);
   }
 
-  /// Both sides' calls, in one trial.
+  /// Run one trial and return both sides' calls.
   Timeline play(int trial) {
     requests_.assign(script_.messages.size(), MPI_REQUEST_NULL);
     prepare(trial);
@@ -83,7 +84,7 @@ class Player {
       const double core_begin = is_watched() ? core_seconds() : 0.0;
       perform(step, begin);
       const double end = pair_.now();
-      // A call may take long by itself; what counts is how long it did not have its core.
+      // A call itself may take long; only the time without a core counts.
       if (is_watched()) skip(end, end - begin - (core_seconds() - core_begin));
       calls.push_back({step.call, step.message, begin - start, end - start});
     }
@@ -193,13 +194,13 @@ class Player {
     last_look_ = now;
   }
 
-  /// Go on watching from here, after a time in which the core was lost for so long.
+  /// Continue the watch from here, after the core was lost for `lost_seconds`.
   void skip(double now, double lost_seconds) {
     if (last_look_ < watch_end_) longest_gap_ = std::max(longest_gap_, lost_seconds);
     last_look_ = now;
   }
 
-  /// A script may leave messages open, and may have given up on some. Sends without a receive find theirs here.
+  /// Complete the messages that a script leaves open or abandoned; sends without a receive are matched here.
   void complete() {
     for (std::size_t i = 0; i < requests_.size(); ++i) {
       const bool is_sent = script_.messages[i].from == pair_.side();
@@ -229,7 +230,7 @@ class Player {
     bool is_damaged = false;
   };
 
-  /// Let both sides know what either did and met with.
+  /// Exchange the calls and outcomes of both sides.
   void share(const std::vector<TimedCall>& mine, const Outcome& outcome, Timeline& timeline) {
     const std::size_t me = pair_.side();
     std::vector<TimedCall> others(script_.steps[1 - me].size());

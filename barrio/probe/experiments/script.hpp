@@ -12,7 +12,7 @@ namespace barrio::probe {
 /// Computing time of an experiment's step, T0 to T1, T1 to T2, T2 to T3 in the figures.
 inline constexpr double step_seconds = 1e-3;
 
-/// What a rank does in one step of an experiment.
+/// Action of a rank in one step of an experiment.
 enum class Call : std::int32_t {
   compute,
   isend,
@@ -45,7 +45,7 @@ struct Step {
 /// A small program for two ranks: the test kernel of Saif 2004, section 3.1, with any calls at any offsets.
 struct Script {
   std::vector<Message> messages;
-  std::array<std::vector<Step>, 2> steps;  ///< of either side
+  std::array<std::vector<Step>, 2> steps;  ///< by side
 
   int add(Message message) {
     messages.push_back(message);
@@ -58,7 +58,7 @@ struct Script {
   Script& both(Step step) { return then(0, step).then(1, step); }
 };
 
-/// When a call began and ended, in seconds since the common start.
+/// Begin and end of a call, in seconds since the common start.
 struct TimedCall {
   Call call = Call::compute;
   std::int32_t message = -1;
@@ -67,22 +67,22 @@ struct TimedCall {
   [[nodiscard]] double seconds() const noexcept { return end - begin; }
 };
 
-/// What both sides did, the same on both.
+/// The calls of both sides, the same on both.
 struct Timeline {
   std::array<std::vector<TimedCall>, 2> calls;
-  bool is_stalled = false;  ///< a wait was given up: with these calls the pair would wait for ever
-  bool is_damaged = false;  ///< a message did not bring what was sent
-  /// Where `RunLimits::watched_seconds` is given: the longest that other work may have taken a core from either side
-  /// at once, of what began within that time. A core is missed between two looks at the clock, or in a call of MPI.
+  bool is_stalled = false;  ///< a wait was abandoned: with these calls the pair would wait for ever
+  bool is_damaged = false;  ///< a message did not bring the bytes that were sent
+  /// If `RunLimits::watched_seconds` is given: the longest interruption by other work on either side, among those that
+  /// began within that time. An interruption shows between two looks at the clock, or in a call of MPI.
   double longest_gap_seconds = 0.0;
 
-  /// Time from the common start to the end of a side's last step.
+  /// Return the time from the common start to the end of a side's last step.
   [[nodiscard]] double end_of(int side) const;
-  /// End of the later side.
+  /// Return the end of the later side.
   [[nodiscard]] double end() const;
-  /// The nth call of a kind on one side; a call of no time at all if there is none.
+  /// Find the nth call of a kind on one side; a call of zero length if there is none.
   [[nodiscard]] TimedCall find(int side, Call call, int nth = 0) const;
-  /// Seconds in calls of a kind on one side.
+  /// Sum the seconds in calls of a kind on one side.
   [[nodiscard]] double total(int side, Call call) const;
 };
 
@@ -93,8 +93,8 @@ struct RunLimits {
 };
 
 /// Run a script on both sides of a pair, several times, and keep the shortest run. Both sides call it with one script.
-/// Waits are loops of tests under the pair's wait policy, given up after `stall_seconds`; what is still on its way then
-/// is completed afterwards; if even that does not end, the job does. Contents are compared.
+/// Waits are loops of tests under the pair's wait policy, abandoned after `stall_seconds`. Messages still in flight are
+/// completed afterwards; if even that does not end, the job does. Contents are compared.
 Timeline run(Pair& pair, const Script& script, const RunLimits& limits = {});
 
 }  // namespace barrio::probe

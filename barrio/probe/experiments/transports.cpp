@@ -14,10 +14,10 @@ namespace {
 
 constexpr std::uint64_t kib = 1024;
 
-/// How many fragments Open MPI's shared memory keeps at most (btl_vader_free_list_max).
+/// Largest number of fragments of Open MPI's shared memory (btl_vader_free_list_max).
 constexpr std::uint64_t vader_fragments = 512;
 
-/// Give several parameters of Open MPI one value.
+/// Make a setting that gives several parameters of Open MPI one value.
 Setting open_mpi(std::string transport, std::string quantity, std::initializer_list<const char*> parameters,
                  const std::string& value) {
   Setting setting{.transport = std::move(transport), .quantity = std::move(quantity), .how = "mpiexec"};
@@ -28,7 +28,7 @@ Setting open_mpi(std::string transport, std::string quantity, std::initializer_l
   return setting;
 }
 
-/// Give several variables of the environment one value.
+/// Make a setting that gives several environment variables one value.
 Setting by_variables(std::string transport, std::string quantity, std::initializer_list<const char*> names,
                      const std::string& value) {
   Setting setting{.transport = std::move(transport), .quantity = std::move(quantity)};
@@ -37,7 +37,7 @@ Setting by_variables(std::string transport, std::string quantity, std::initializ
   return setting;
 }
 
-/// What a limit on unexpected messages, or a size of the kernel's buffers, may take of memory.
+/// Memory used by a limit on unexpected messages, or by a size of the kernel's buffers.
 struct Price {
   std::uint64_t per_rank = 0;  ///< times the value
   std::uint64_t per_peer = 0;  ///< times the value
@@ -78,17 +78,17 @@ std::vector<Transport> transports_of(std::string_view mpi_flavour) {
       all.push_back(fmt::format("UCX_TLS={},self", lanes));
       return all;
     };
-    return {{"shm", "what a job on one node gets without settings", {}},
+    return {{"shm", "default of a job on one node", {}},
             {"tcp", "sockets of ob1", {"OMPI_MCA_pml=ob1", "OMPI_MCA_btl=tcp,self"}},
             {"ucx-shm", "shared memory of UCX", ucx("sm")},
             {"ucx-tcp", "sockets of UCX", ucx("tcp")}};
   }
   if (mpi_flavour == "mpich") {
-    return {{"shm", "what a job on one node gets without settings", {}},
+    return {{"shm", "default of a job on one node", {}},
             {"tcp", "sockets of UCX", {"MPIR_CVAR_NOLOCAL=1", "UCX_TLS=tcp,self"}},
             {"ucx-shm", "shared memory of UCX", {"MPIR_CVAR_NOLOCAL=1", "UCX_TLS=sm,self"}}};
   }
-  return {{"default", "what a job gets without settings", {}}};
+  return {{"default", "default of a job", {}}};
 }
 
 std::vector<Setting> settings_of(std::string_view mpi_flavour) {
@@ -96,7 +96,7 @@ std::vector<Setting> settings_of(std::string_view mpi_flavour) {
   if (mpi_flavour == "openmpi") {
     sweep(all, {16 * kib, 64 * kib, 256 * kib},
           {.per_rank = vader_fragments,
-           .where = "fragments in the rank's shared segment, 512 at most; raise btl_vader_segment_size with it"},
+           .where = "fragments in the rank's shared segment, at most 512; raise btl_vader_segment_size with it"},
           [](const std::string& value) { return open_mpi("shm", eager_limit, {"btl_vader_eager_limit"}, value); });
     all.push_back(open_mpi("shm", "no single copy between processes", {"btl_vader_single_copy_mechanism"}, "none"));
     sweep(all, {256 * kib, 1024 * kib, 4096 * kib}, of_unexpected,

@@ -56,7 +56,7 @@ std::string seq_hostfile(const Machine& machine, const Placement& placement, std
          host_lines(machine, placement);
 }
 
-/// So many ranks in a row on one node.
+/// Consecutive ranks on one node.
 struct NodeRun {
   int node = 0;
   int n_ranks = 0;
@@ -72,7 +72,8 @@ std::vector<NodeRun> runs_of(const Machine& machine, const Placement& placement)
   return runs;
 }
 
-// Hydra's family: a host again after another counts as another node, unless the program is started by `barrio seat`.
+// Hydra and its relatives treat a host that appears again after another as another node, unless `barrio seat` starts
+// the program.
 std::string hydra_hostfile(LauncherFormat format, const Machine& machine, const Placement& placement,
                            std::string_view path) {
   const std::vector<NodeRun> runs = runs_of(machine, placement);
@@ -85,11 +86,11 @@ std::string hydra_hostfile(LauncherFormat format, const Machine& machine, const 
                                  is_intel ? "Intel MPI" : "MPICH and its launcher Hydra",
                                  is_intel ? "-machinefile" : "-f", path, placement.n_ranks());
   if (has_repetitions && is_intel)
-    text += "# Hosts come again after others: check with 'barrio map --verify' that ranks of a host share memory.\n";
+    text += "# Hosts appear again after others: check with 'barrio map --verify' that ranks of a host share memory.\n";
   if (has_repetitions && !is_intel)
     text += fmt::format(
-        "# Hosts come again after others, and Hydra takes each time for another node, whose ranks would talk over the\n"
-        "# network. Start the program through barrio, which tells MPICH which ranks share a host:\n"
+        "# Hosts appear again after others, and Hydra treats each appearance as another node, whose ranks would talk\n"
+        "# over the network. Start the program through barrio, which tells MPICH which ranks share a host:\n"
         "#   mpiexec -f {} -n {} barrio seat MAP.json -- PROGRAM\n"
         "# MAP.json is the result document: barrio map ... --result MAP.json\n",
         path, placement.n_ranks());
@@ -130,7 +131,7 @@ std::string slurm_hostfile(const Machine& machine, const Placement& placement, s
          host_lines(machine, placement);
 }
 
-// How many ranks each node has, if a launcher that fills node after node can make it so.
+// Return the number of ranks on each node, if a launcher that fills node after node can produce it.
 int ranks_per_node(const Machine& machine, const Placement& placement) {
   std::vector<int> counts(machine.n_nodes(), 0);
   for (const int core : placement.core_of_rank()) ++counts[machine.node_of(core)];
@@ -139,11 +140,12 @@ int ranks_per_node(const Machine& machine, const Placement& placement) {
   bool is_last = false;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     if (is_last ? count_of(i) > 0 : count_of(i) > count_of(0)) {
-      throw Error(ErrorCode::usage,
-                  {.subject = "Cray rank order",
-                   .cause = fmt::format("cannot express {} ranks on {} after {} on {}", count_of(i),
-                                        machine.node_name(nodes[i]), count_of(i - 1), machine.node_name(nodes[i - 1])),
-                   .remedy = "describe a machine of nodes that have as many cores as ranks, all the same number"});
+      throw Error(
+          ErrorCode::usage,
+          {.subject = "Cray rank order",
+           .cause = fmt::format("cannot express {} ranks on {} after {} on {}", count_of(i),
+                                machine.node_name(nodes[i]), count_of(i - 1), machine.node_name(nodes[i - 1])),
+           .remedy = "describe a machine whose nodes all have the same number of cores, as many cores as ranks"});
     }
     is_last = is_last || count_of(i) < count_of(0);
   }
@@ -157,7 +159,7 @@ std::string cray_rank_order(const Machine& machine, const Placement& placement, 
       "#   export MPICH_RANK_REORDER_METHOD=3 MPICH_RANK_REORDER_FILE={}\n"
       "#   srun -n {} --ntasks-per-node={} PROGRAM\n",
       path, placement.n_ranks(), per_node);
-  // One line per node; a list may go on over lines.
+  // One line per node; a list may extend over lines.
   for (const int node : machine.fill_order()) {
     std::string_view separator;
     for (int slot = 0; slot < machine.cores_of_node(node); ++slot) {
@@ -213,8 +215,8 @@ Placement read_placement(const std::string& path, int n_cores) {
     if (words.empty() || words[0].starts_with('#')) continue;
     if (words[0].starts_with('{'))
       return placement_from_json(read_json_document(path, map_schema, map_schema_version), n_cores, path);
-    if (words.size() != 1) reader.fail("is not one core number");
-    const auto core = static_cast<int>(reader.integer(words[0], "the core", 0, n_cores - 1));
+    if (words.size() != 1) reader.fail("must be one core number");
+    const int core = detail::read_int(reader, words[0], "the core", 0, n_cores - 1);
     int& line = line_of_core[core];
     if (line > 0) reader.fail(fmt::format("core {} is already given in line {}", core, line));
     line = reader.line_number();

@@ -17,8 +17,8 @@ Json figures_json(const PlacementFigures& figures) {
 
 Json square_json(const std::vector<double>& values, int n) {
   Json rows = Json::array();
-  for (int i = 0; i < n; ++i) {
-    const auto begin = values.begin() + static_cast<std::ptrdiff_t>(i) * n;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const auto begin = values.begin() + i * n;
     rows.push_back(std::vector<double>(begin, begin + n));
   }
   return rows;
@@ -94,8 +94,7 @@ Placement placement_from_json(const Json& document, int n_cores, const std::stri
 
 std::vector<int> nodes_from_json(const Json& document, const std::string& subject) {
   const auto counts = document.find("cores_of_nodes");
-  if (counts == document.end() || !counts->is_array())
-    refuse_document(subject, "does not say which core is of which node");
+  if (counts == document.end() || !counts->is_array()) refuse_document(subject, "does not state the node of each core");
   std::vector<int> node_of_core;
   int node = 0;
   for (const Json& count : *counts) {

@@ -17,7 +17,7 @@
 namespace barrio::rankmap {
 namespace {
 
-/// What one rank tells rank 0: an entry of its row, or, with itself as partner, its node.
+/// Message of one rank to rank 0: an entry of its row, or, with itself as partner, its node.
 struct Row {
   Rank to = 0;
   int node = -1;
@@ -34,7 +34,7 @@ Status check_rows(int n_ranks, std::span<const Rank> neighbours, std::span<const
     for (std::size_t i = 0; i < neighbours.size(); ++i) {
       if (neighbours[i] < 0 || neighbours[i] >= n_ranks)
         throw Error(ErrorCode::bad_input, {.subject = fmt::format("reorder: neighbour {}", neighbours[i]),
-                                           .cause = fmt::format("is no rank in 0..{}", n_ranks - 1)});
+                                           .cause = fmt::format("must be a rank in 0..{}", n_ranks - 1)});
       if (!(weights[i] >= 0.0 && weights[i] < 1e18))
         throw Error(ErrorCode::bad_input, {.subject = fmt::format("reorder: weight of neighbour {}", neighbours[i]),
                                            .cause = fmt::format("is {}", weights[i]),
@@ -58,11 +58,11 @@ Status check_options(std::span<const Rank> neighbours, std::span<const double> w
       refuse("time", fmt::format("is {} s", options.seconds), "use 0 to a million seconds");
     if (options.node && *options.node < 0) refuse("node", fmt::format("is {}", *options.node), "use numbers >= 0");
     if (!(options.min_gain >= 0.0 && options.min_gain <= 1.0))
-      refuse("least gain", fmt::format("is {}", options.min_gain), "use a part, 0 to 1");
+      refuse("min gain", fmt::format("is {}", options.min_gain), "use a part, 0 to 1");
   });
 }
 
-/// Processes node after node, and the machine whose cores they are.
+/// Processes, node after node, and a machine with a core for each.
 class Seating {
  public:
   explicit Seating(std::vector<int> node_of_process, const ReorderOptions& options)
@@ -71,8 +71,8 @@ class Seating {
     std::ranges::stable_sort(process_at_, {}, [&](Rank process) { return node_of_process[process]; });
     std::vector<int> sizes;
     int last = -1;
-    for (std::size_t core = 0; core < process_at_.size(); ++core) {
-      core_of_[process_at_[core]] = static_cast<int>(core);
+    for (int core = 0; core < std::ssize(process_at_); ++core) {
+      core_of_[process_at_[core]] = core;
       const int node = node_of_process[process_at_[core]];
       if (sizes.empty() || node != last) sizes.push_back(0);
       ++sizes.back();
@@ -82,7 +82,7 @@ class Seating {
         {.group_sizes = std::move(sizes), .levels = {}, .distances = {options.inside, options.outside}}));
   }
   [[nodiscard]] const Machine& machine() const noexcept { return *machine_; }
-  /// Rank i is process i.
+  /// Return the placement of rank i on process i.
   [[nodiscard]] Placement as_it_is() const { return {core_of_, machine_->n_cores()}; }
   [[nodiscard]] Rank process_at(int core) const noexcept { return process_at_[core]; }
 
@@ -92,7 +92,7 @@ class Seating {
   std::optional<Machine> machine_;
 };
 
-/// On rank 0: the new rank of each process. @return empty if all stay
+/// Find on rank 0 the new rank of each process. @return empty if all stay
 std::vector<Rank> solve(int n_ranks, const exchange::Parcels<Row>& rows, const ReorderOptions& options,
                         Figures& figures) {
   std::vector<int> node_of_process(n_ranks, 0);
@@ -150,10 +150,10 @@ Reordered reorder(mpi::Context& context, std::span<const Rank> neighbours, std::
   agree(context, capture([&] {
           if (context.is_root()) new_rank = solve(context.size(), all, options, figures);
         }));
-  // Back along the same way: each process is told its rank.
+  // Back along the same path: each process gets its rank.
   exchange::Parcels<Rank> answers;
-  for (std::size_t process = 0; process < new_rank.size(); ++process)
-    answers.add(static_cast<Rank>(process), std::span(&new_rank[process], 1));
+  for (Rank process = 0; process < std::ssize(new_rank); ++process)
+    answers.add(process, std::span(&new_rank[process], 1));
   const exchange::Parcels<Rank> told = exchange::route(context, answers);
   mpi::broadcast(context, std::span(&figures, 1));
   const Rank rank = told.items.empty() ? context.rank() : told.items.front();

@@ -19,14 +19,14 @@ namespace {
 
 constexpr std::size_t max_faults = 8;
 
-/// Where a plan has a rank.
+/// Place of a rank in a plan.
 struct Seat {
   int leader = 0;  // the lowest rank of its node
   int n_on_node = 0;
   std::array<char, 128> host{};  // empty: the plan does not name hosts
 };
 
-/// The names of a plan's nodes; empty if the plan has made them up.
+/// Return the names of a plan's nodes; empty if the plan has invented them.
 std::vector<std::string> names_in(const Json& document) {
   std::vector<std::string> names;
   const auto list = document.find("node_names");
@@ -45,8 +45,8 @@ std::vector<Seat> read_seats(const std::string& path, int n_ranks) {
   if (std::ssize(node_of_rank) != n_ranks)
     throw Error(ErrorCode::bad_input,
                 {.subject = path,
-                 .cause = fmt::format("places {} ranks, and the launcher has started {}", node_of_rank.size(), n_ranks),
-                 .remedy = "start as many ranks as the plan is for"});
+                 .cause = fmt::format("places {} ranks, but the launcher started {}", node_of_rank.size(), n_ranks),
+                 .remedy = "start as many ranks as the plan has"});
   const std::vector<std::string> names = names_in(document);
   struct Node {
     Rank leader = -1;
@@ -71,7 +71,7 @@ std::vector<Seat> read_seats(const std::string& path, int n_ranks) {
   return seats;
 }
 
-/// A group of ranks as its members see it.
+/// A group of ranks, seen by its members.
 struct Group {
   Rank leader = 0;
   int size = 0;
@@ -102,7 +102,7 @@ Verification verify_placement(mpi::Context& context, const std::string& path) {
   found.names_are_known = !planned.empty();
   std::string fault;
   if (found.names_are_known && !is_same_host(host, planned))
-    fault = fmt::format("rank {} is on {}, and the plan has it on {}", context.rank(), host, planned);
+    fault = fmt::format("rank {} is on {}, but the plan has it on {}", context.rank(), host, planned);
   else if (on_host.leader != mine.leader || on_host.size != mine.n_on_node)
     fault = fmt::format("rank {} is on {} with {} ranks, the lowest {}; the plan has it with {}, the lowest {}",
                         context.rank(), host, on_host.size, on_host.leader, mine.n_on_node, mine.leader);

@@ -31,7 +31,7 @@ std::optional<int> count_in(std::string_view text) {
   return value;
 }
 
-/// What stands between commas that are not in brackets.
+/// Split at the commas outside of brackets.
 std::vector<std::string_view> split_outside_brackets(std::string_view text) {
   std::vector<std::string_view> parts;
   int depth = 0;
@@ -46,7 +46,7 @@ std::vector<std::string_view> split_outside_brackets(std::string_view text) {
   return parts;
 }
 
-/// The numbers of "01-03,7", each as wide as it is written.
+/// Return the numbers of "01-03,7", each in the width in which it is written.
 std::vector<std::string> numbers_of(std::string_view list, std::string_view whole) {
   std::vector<std::string> numbers;
   for (const std::string_view range : split_outside_brackets(list)) {
@@ -54,9 +54,9 @@ std::vector<std::string> numbers_of(std::string_view list, std::string_view whol
     const std::string_view low = range.substr(0, dash);
     const auto first = count_in(low);
     const auto last = dash == std::string_view::npos ? first : count_in(range.substr(dash + 1));
-    if (!first || !last || *last < *first) refuse_names(whole, fmt::format("'{}' is no number or range", range));
-    if (static_cast<std::size_t>(*last - *first) >= max_names)
-      refuse_names(whole, fmt::format("'{}' is of too many", range));
+    if (!first || !last || *last < *first) refuse_names(whole, fmt::format("'{}' is not a number or range", range));
+    if (std::cmp_greater_equal(*last - *first, max_names))
+      refuse_names(whole, fmt::format("'{}' has too many numbers", range));
     for (int number = *first; number <= *last; ++number) numbers.push_back(fmt::format("{:0{}}", number, low.size()));
   }
   return numbers;
@@ -71,7 +71,7 @@ void expand_one(std::string_view name, std::string_view whole, std::vector<std::
     const std::size_t close = name.find(']', open);
     if (close == std::string_view::npos) refuse_names(whole, "has a '[' without ']'");
     const auto numbers = numbers_of(name.substr(open + 1, close - open - 1), whole);
-    if (made.size() * numbers.size() > max_names) refuse_names(whole, "is of too many names");
+    if (made.size() * numbers.size() > max_names) refuse_names(whole, "has too many names");
     std::vector<std::string> longer;
     for (const std::string& start : made)
       for (const std::string& number : numbers) longer.push_back(start + number);
@@ -80,7 +80,7 @@ void expand_one(std::string_view name, std::string_view whole, std::vector<std::
   }
   for (std::string& one : made) {
     if (one.empty() || one.find_first_of(" \t[]=/\\\"'#") != std::string::npos)
-      refuse_names(whole, fmt::format("'{}' is no name of a host", one));
+      refuse_names(whole, fmt::format("'{}' is not a host name", one));
     names.push_back(std::move(one));
   }
 }
@@ -102,7 +102,7 @@ std::vector<HostRun> parse_hosts(std::string_view text) {
     const std::size_t colon = item.rfind(':');
     const auto count = colon == std::string_view::npos ? std::optional(0) : count_in(item.substr(colon + 1));
     if (!count || (colon != std::string_view::npos && *count == 0))
-      refuse_names(text, fmt::format("'{}' has no count of 1 or more behind its ':'", item));
+      refuse_names(text, fmt::format("'{}' must have a count of 1 to {} after its ':'", item, max_places));
     for (std::string& name : expand_names(item.substr(0, colon))) hosts.push_back({std::move(name), *count});
   }
   return hosts;
@@ -119,7 +119,8 @@ std::vector<HostRun> read_host_file(const std::string& path) {
     std::optional<int> count;
     if (const std::size_t colon = name.rfind(':'); colon != std::string_view::npos) {
       count = count_in(name.substr(colon + 1));
-      if (!count || *count == 0) reader.fail(fmt::format("'{}' has no count of 1 or more behind its ':'", name));
+      if (!count || *count == 0)
+        reader.fail(fmt::format("'{}' must have a count of 1 to {} after its ':'", name, max_places));
       name = name.substr(0, colon);
     }
     for (std::size_t i = 1; i < words.size(); ++i) {
@@ -130,16 +131,16 @@ std::vector<HostRun> read_host_file(const std::string& path) {
         continue;  // such as max_slots=, user=
       }
       count = count_in(word);
-      if (!count || *count == 0) reader.fail(fmt::format("'{}' is no count of 1 or more", words[i]));
+      if (!count || *count == 0) reader.fail(fmt::format("'{}' must be a count of 1 to {}", words[i], max_places));
     }
     try {
       for (std::string& one : expand_names(name)) hosts.push_back({std::move(one), count.value_or(0)});
     } catch (const Error& error) {
-      reader.fail(error.cause(), "give a host a line, as 'n01', 'n01:8' or 'n01 slots=8'");
+      reader.fail(error.cause(), "give one host per line, as 'n01', 'n01:8' or 'n01 slots=8'");
     }
   }
-  if (hosts.empty()) reader.fail("names no host", "give a host a line, as 'n01', 'n01:8' or 'n01 slots=8'");
-  // A host that is named again and again has a place a line.
+  if (hosts.empty()) reader.fail("names no host", "give one host per line, as 'n01', 'n01:8' or 'n01 slots=8'");
+  // A host that is named repeatedly has one slot per line.
   std::unordered_map<std::string, int> lines;
   for (const HostRun& host : hosts) ++lines[host.name];
   for (HostRun& host : hosts)
@@ -170,15 +171,15 @@ Placement placement_of_hosts(std::span<const HostRun> ranks, const Machine& mach
     if (found == nodes.end())
       throw Error(ErrorCode::bad_input,
                   {.subject = fmt::format("host {}", run.name),
-                   .cause = "has ranks, and is not of the machine",
-                   .remedy = "describe the machine that the program ran on, or name another order with --given"});
+                   .cause = "has ranks, but is not in the machine",
+                   .remedy = "describe the machine on which the program ran, or name another order with --given"});
     int& first = used[found->second];
     if (first + run.count > machine.cores_of_node(found->second))
       throw Error(ErrorCode::bad_input,
                   {.subject = fmt::format("host {}", run.name),
-                   .cause = fmt::format("has {} ranks or more, and {} cores in the machine", first + run.count,
+                   .cause = fmt::format("has at least {} ranks, but {} cores in the machine", first + run.count,
                                         machine.cores_of_node(found->second)),
-                   .remedy = "describe the machine that the program ran on, or name another order with --given"});
+                   .remedy = "describe the machine on which the program ran, or name another order with --given"});
     for (int i = 0; i < run.count; ++i) cores.push_back(machine.first_core(found->second) + first++);
   }
   return {std::move(cores), machine.n_cores()};

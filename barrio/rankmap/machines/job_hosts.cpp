@@ -11,7 +11,7 @@
 namespace barrio::rankmap {
 namespace {
 
-/// "name count\n" for each run.
+/// Parse "name count\n" for each run.
 std::vector<HostRun> runs_in(std::string_view text) {
   std::vector<HostRun> runs;
   while (!text.empty()) {
@@ -36,11 +36,11 @@ std::string host_name() {
   std::array<char, MPI_MAX_PROCESSOR_NAME> name{};
   int length = 0;
   mpi::check(MPI_Get_processor_name(name.data(), &length), "MPI_Get_processor_name");
-  return {name.data(), static_cast<std::size_t>(length)};
+  return std::string(name.data(), length);
 }
 
 std::vector<HostRun> find_hosts(mpi::Context& context) {
-  // Merged along a tree over neighbouring ranks, so that runs stay runs.
+  // Merge along a tree over neighbouring ranks: runs stay runs.
   std::string text = mpi::reduce_to_root(context, text_of({{host_name(), 1}}), [](std::string low, std::string high) {
     std::vector<HostRun> runs = runs_in(low);
     for (HostRun& run : runs_in(high)) {

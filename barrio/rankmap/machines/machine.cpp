@@ -15,7 +15,7 @@
 namespace barrio::rankmap {
 namespace {
 
-// The product of counts, each >= 1.
+// Multiply counts, each >= 1, and check the product.
 int checked_product(std::span<const int> counts, std::int64_t product = 1) {
   for (const int count : counts) {
     if (count < 1)
@@ -46,7 +46,7 @@ void check_distances(std::span<const double> distances) {
       refuse(ErrorCode::usage, "machine", fmt::format("has a distance of {}", distance), "use finite distances >= 0");
 }
 
-// Arities as branches: branch b of a level holds the groups that lie in it.
+// Turn arities into branches: branch b of a level holds the groups in it.
 std::vector<std::vector<int>> even_levels(std::span<const int> arities, int n_groups) {
   std::vector<std::vector<int>> levels;
   int groups_per_branch = 1;
@@ -72,8 +72,8 @@ void check_level(const std::vector<int>& branch, const std::vector<int>& inside,
 
 std::vector<int> begins_of(const std::vector<int>& branch) {
   std::vector<int> begins;
-  for (std::size_t group = 0; group < branch.size(); ++group)
-    if (group == 0 || branch[group] != branch[group - 1]) begins.push_back(static_cast<int>(group));
+  for (int group = 0; group < std::ssize(branch); ++group)
+    if (group == 0 || branch[group] != branch[group - 1]) begins.push_back(group);
   begins.push_back(static_cast<int>(branch.size()));
   return begins;
 }
@@ -110,7 +110,7 @@ Machine Machine::uneven_tree(Branches branches) {
   for (std::size_t i = 0; i < branches.levels.size(); ++i) {
     if (branches.levels[i].size() != n_groups)
       refuse(ErrorCode::usage, "machine",
-             fmt::format("level {} is of {} groups, not {}", i + 1, branches.levels[i].size(), n_groups),
+             fmt::format("level {} has {} groups, but must have {}", i + 1, branches.levels[i].size(), n_groups),
              "give the branch of each group");
     check_level(branches.levels[i], inside, i + 1);
     inside = branches.levels[i];
@@ -216,9 +216,9 @@ double Machine::total_distance(int group) const {
       if (other != group) sum += group_distance(group, other);
     return sum;
   }
-  std::int64_t within = 1;  // the core itself
-  const auto add = [&](std::int64_t n_now, double distance) {
-    sum += distance * static_cast<double>(n_now - within);
+  int within = 1;  // the core itself
+  const auto add = [&](int n_now, double distance) {
+    sum += distance * (n_now - within);
     within = n_now;
   };
   add(group_size(group), distances_.front());
@@ -253,7 +253,7 @@ std::pair<std::vector<int>, std::vector<int>> Machine::halve(std::span<const int
   return kind_ == Kind::torus ? halve_by_side(groups) : halve_by_distance(groups);
 }
 
-// At the outermost level that these groups differ in, half of the branches go to each side.
+// Send half of the branches to each side, at the outermost level at which these groups differ.
 std::pair<std::vector<int>, std::vector<int>> Machine::halve_by_branch(std::span<const int> groups) const {
   std::size_t level = n_coordinates_;
   while (level > 0 && coordinates(groups.front())[level - 1] == coordinates(groups.back())[level - 1]) --level;
@@ -266,7 +266,7 @@ std::pair<std::vector<int>, std::vector<int>> Machine::halve_by_branch(std::span
     passed += branch_of(groups[cut]) != branch_of(groups[cut - 1]) ? 1 : 0;
     if (passed == n_branches / 2) break;
   }
-  return {{groups.begin(), groups.begin() + static_cast<std::ptrdiff_t>(cut)}, {groups.begin() + cut, groups.end()}};
+  return {{groups.begin(), groups.begin() + cut}, {groups.begin() + cut, groups.end()}};
 }
 
 std::pair<std::vector<int>, std::vector<int>> Machine::halve_by_side(std::span<const int> groups) const {
@@ -288,7 +288,7 @@ std::pair<std::vector<int>, std::vector<int>> Machine::halve_by_side(std::span<c
   return halves;
 }
 
-// By which of two groups far from each other is nearer.
+// Split by the nearer of two groups that are far from each other.
 std::pair<std::vector<int>, std::vector<int>> Machine::halve_by_distance(std::span<const int> groups) const {
   const auto farthest = [&](int from) {
     return *std::ranges::max_element(groups, {},
@@ -308,7 +308,7 @@ std::pair<std::vector<int>, std::vector<int>> Machine::halve_by_distance(std::sp
 std::vector<Machine::Ring> Machine::rings() const {
   if (kind_ == Kind::dense) return rings_of_matrix();
   if (kind_ == Kind::tree) return rings_of_tree();
-  // A torus looks alike from everywhere.
+  // A torus looks the same from every node.
   std::map<double, std::int64_t> counts;
   counts[distances_.front()] += group_size(0) - 1;
   for (int group = 1; group < n_groups(); ++group) counts[group_distance(0, group)] += group_size(group);
@@ -318,7 +318,7 @@ std::vector<Machine::Ring> Machine::rings() const {
   return found;
 }
 
-// The k-th nearest core of any core, at its nearest.
+// Return for every k the smallest distance of any core to its k-th nearest core.
 std::vector<Machine::Ring> Machine::rings_of_matrix() const {
   const auto n = at(n_cores());
   std::vector<double> best(n - 1, std::numeric_limits<double>::infinity()), row;
@@ -334,7 +334,7 @@ std::vector<Machine::Ring> Machine::rings_of_matrix() const {
   return found;
 }
 
-// For each distance, the most cores that any core has as near as that.
+// Count for each distance the largest number of cores within it, over all cores.
 std::vector<Machine::Ring> Machine::rings_of_tree() const {
   std::vector<double> sorted = distances_;
   std::ranges::sort(sorted);
@@ -397,20 +397,20 @@ void Machine::set_fill_order(std::vector<int> nodes) {
   std::ranges::sort(sorted);
   fill_order_.clear();
   if (sorted != fill_order())
-    refuse(ErrorCode::usage, "order of nodes", fmt::format("is not of {} nodes, each once", n_nodes()),
+    refuse(ErrorCode::usage, "order of nodes", fmt::format("must have {} nodes, each once", n_nodes()),
            "name each node once");
   fill_order_ = std::move(nodes);
 }
 
 void Machine::set_node_names(std::vector<std::string> names) {
-  if (names.size() != static_cast<std::size_t>(n_nodes()))
-    refuse(ErrorCode::usage, "node names", fmt::format("are {}, and the machine has {} nodes", names.size(), n_nodes()),
+  if (std::ssize(names) != n_nodes())
+    refuse(ErrorCode::usage, "node names", fmt::format("are {}, but the machine has {} nodes", names.size(), n_nodes()),
            "give one name per node, in the order in which the launcher fills them");
   std::set<std::string_view> seen;
   constexpr std::string_view allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_";
   for (const std::string& name : names) {
     if (name.empty() || name.find_first_not_of(allowed) != std::string::npos || name.front() == '-')
-      refuse(ErrorCode::usage, fmt::format("node name '{}'", name), "is no host name",
+      refuse(ErrorCode::usage, fmt::format("node name '{}'", name), "is not a host name",
              "use letters, digits, '.', '-' and '_'");
     if (!seen.insert(name).second)
       refuse(ErrorCode::usage, fmt::format("node name '{}'", name), "is given twice", "give each node once");

@@ -26,14 +26,14 @@ void Machine::set_core_costs(std::vector<double> costs) {
   if (costs.size() != group_of_.size() ||
       !std::ranges::all_of(costs, [](double cost) { return std::isfinite(cost) && cost >= 0.0; }))
     throw Error(ErrorCode::usage, {.subject = "costs of cores",
-                                   .cause = fmt::format("are {}, or one is no number >= 0", costs.size()),
+                                   .cause = fmt::format("are {}, or one is not a number >= 0", costs.size()),
                                    .remedy = fmt::format("give {}, one for each core", group_of_.size())});
   core_costs_ = std::move(costs);
 }
 
 std::string Machine::fault_of_distances() const {
   if (kind_ == Kind::tree) {
-    // A level that joins nothing has a distance that is never met.
+    // The distance of a level that joins nothing never occurs.
     std::vector<std::size_t> n_branches{group_of_.size(), at(n_groups())};
     for (const std::vector<int>& begins : branch_begin_) n_branches.push_back(begins.size() - 1);
     n_branches.push_back(1);

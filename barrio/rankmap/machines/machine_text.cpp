@@ -9,7 +9,7 @@
 namespace barrio::rankmap {
 namespace {
 
-// Splits one text and complains with the whole of it.
+// Splits one text, and quotes all of it in messages.
 class Parser {
  public:
   explicit Parser(std::string_view text) {
@@ -25,7 +25,7 @@ class Parser {
         {.subject = fmt::format("machine '{}'", text_),
          .cause = std::move(cause),
          .remedy = "write \"8:16:4;1:10:20\" (cores per node:nodes per switch:switches;distances), \"8,8,4;1:10\" "
-                   "(nodes that are not alike), \"2x4\" (nodes x cores) or \"torus:4x4x2;8;1:10\" "
+                   "(nodes of different sizes), \"2x4\" (nodes x cores) or \"torus:4x4x2;8;1:10\" "
                    "(nodes;cores per node;inside:per hop)"});
   }
 
@@ -45,7 +45,7 @@ class Parser {
       int value = 0;
       const auto [end, problem] = std::from_chars(word.data(), word.data() + word.size(), value);
       if (problem != std::errc{} || end != word.data() + word.size() || value < 1)
-        fail(fmt::format("'{}' is no count of 1 or more", word));
+        fail(fmt::format("'{}' must be a count of at least 1", word));
       found.push_back(value);
     }
     return found;
@@ -57,7 +57,7 @@ class Parser {
       double value = 0.0;
       const auto [end, problem] = std::from_chars(word.data(), word.data() + word.size(), value);
       if (problem != std::errc{} || end != word.data() + word.size() || !std::isfinite(value) || value < 0.0)
-        fail(fmt::format("'{}' is no distance >= 0", word));
+        fail(fmt::format("'{}' must be a distance >= 0", word));
       found.push_back(value);
     }
     return found;
@@ -79,7 +79,7 @@ Machine parse_uneven(const Parser& parser, std::string_view levels, std::vector<
   for (const int arity : arities)
     if (n_groups <= std::ssize(sizes)) n_groups *= arity;
   if (n_groups != std::ssize(sizes))
-    parser.fail(fmt::format("has {} nodes, and its levels are of {}", sizes.size(), n_groups));
+    parser.fail(fmt::format("has {} nodes, but its levels have {}", sizes.size(), n_groups));
   std::vector<std::vector<int>> branches;
   int per_branch = 1;
   for (std::size_t level = 0; level + 1 < arities.size(); ++level) {
@@ -109,12 +109,12 @@ Machine parse_tree(const Parser& parser) {
 
 Machine parse_torus(const Parser& parser, std::string_view text) {
   const auto parts = Parser::split(text, ";");
-  if (parts.size() != 3) parser.fail("a torus has three parts");
+  if (parts.size() != 3) parser.fail("a torus must have three parts");
   const auto dimensions = parser.counts(parts[0], "x");
   const auto cores = parser.counts(parts[1], ":");
   const auto distances = parser.distances(parts[2]);
-  if (cores.size() != 1) parser.fail("a torus has one number of cores per node");
-  if (distances.size() != 2) parser.fail("a torus has two distances");
+  if (cores.size() != 1) parser.fail("a torus must have one number of cores per node");
+  if (distances.size() != 2) parser.fail("a torus must have two distances");
   return Machine::torus(dimensions, cores.front(), distances[0], distances[1]);
 }
 
@@ -125,10 +125,10 @@ Machine Machine::parse(std::string_view text) {
   constexpr std::string_view torus_mark = "torus:";
   if (parser.text().empty()) parser.fail("is empty");
   if (parser.text().starts_with(torus_mark)) return parse_torus(parser, parser.text().substr(torus_mark.size()));
-  if (parser.text().find_first_of(";:x") == std::string_view::npos) parser.fail("is no machine");
+  if (parser.text().find_first_of(";:x") == std::string_view::npos) parser.fail("is not a machine");
   if (parser.text().find(';') == std::string_view::npos && parser.text().find('x') != std::string_view::npos) {
     const auto counts = parser.counts(parser.text(), "x");
-    if (counts.size() != 2) parser.fail("has more than nodes and cores");
+    if (counts.size() != 2) parser.fail("has more parts than nodes and cores");
     return nodes(counts[0], counts[1]);
   }
   Machine machine = parse_tree(parser);

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <ctime>
 #include <limits>
 #include <numeric>
 #include <span>
 
 #include "barrio/base/error.hpp"
+#include "barrio/base/trace.hpp"
 #include "barrio/mpi/check.hpp"
 #include "barrio/mpi/collectives.hpp"
 #include "barrio/mpi/comm.hpp"
@@ -22,18 +22,12 @@ constexpr int ping_tag = 11;
 constexpr int min_trips = 5;
 constexpr double limit_seconds = 20.0;
 
-double clock_seconds() noexcept {
-  timespec time{};
-  ::clock_gettime(CLOCK_MONOTONIC, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
-
 struct PairOfRanks {
   Rank first = 0, second = 0;
   bool is_between = false;
 };
 
-/// Up to so many numbers in 1..n-1: near ones, then further and further ones, the last always.
+/// Choose at most `most` numbers in 1..n-1: first near ones, then farther and farther ones, always the last.
 std::vector<int> spread_steps(int n, int most) {
   std::vector<int> steps;
   for (int step = 1; step < n && std::ssize(steps) < most; step *= 2) steps.push_back(step);
@@ -68,7 +62,7 @@ std::vector<std::int64_t> sizes_to(std::int64_t max_bytes) {
   return sizes;
 }
 
-/// Ping-pong of two ranks. Both call it. @return by size the best one-way time, on both
+/// Ping-pong of two ranks. Both call it. @return best one-way time by size, on both
 class PingPong {
  public:
   PingPong(mpi::Context& context, Rank other, bool is_first) : context_(context), other_(other), is_first_(is_first) {}
@@ -84,18 +78,18 @@ class PingPong {
  private:
   double time_of(std::span<std::byte> bytes, double seconds) {
     double best = std::numeric_limits<double>::max();
-    const double start = clock_seconds();
-    // The first rank says with each ball whether another will come.
+    const double start = Trace::steady_seconds();
+    // The first rank says with each message whether another will follow.
     for (int trip = 0;; ++trip) {
-      const double sent = clock_seconds();
+      const double sent = Trace::steady_seconds();
       char goes_on = trip < min_trips || sent - start < seconds ? 1 : 0;
       if (is_first_) {
         send(std::as_bytes(std::span(&goes_on, 1)));
         if (goes_on == 0) break;
-        const double before = clock_seconds();
+        const double before = Trace::steady_seconds();
         send(bytes);
         receive(bytes);
-        if (trip > 0) best = std::min(best, 0.5 * (clock_seconds() - before));
+        if (trip > 0) best = std::min(best, 0.5 * (Trace::steady_seconds() - before));
       } else {
         receive(std::as_writable_bytes(std::span(&goes_on, 1)));
         if (goes_on == 0) break;
@@ -128,8 +122,8 @@ class PingPong {
 
   void finish(MPI_Request& request) {
     if (!mpi::wait_for(request, context_.wait_policy(), limit_seconds))
-      throw Error(ErrorCode::failed, {.subject = "measurement",
-                                      .cause = "the other rank of a pair does not answer any more; was it stopped?"});
+      throw Error(ErrorCode::failed,
+                  {.subject = "measurement", .cause = "the other rank of a pair no longer answers; was it stopped?"});
   }
 
   mpi::Context& context_;
@@ -137,7 +131,7 @@ class PingPong {
   bool is_first_;
 };
 
-/// Wait for all ranks asleep, so that those who measure have their cores.
+/// Wait asleep for all ranks, so that those that measure have their cores.
 void sleep_until_all_are_here(mpi::Context& context) {
   constexpr useconds_t nap_microseconds = 1000;
   MPI_Request request = MPI_REQUEST_NULL;
@@ -169,7 +163,7 @@ MeasuredMachine measure_machine(mpi::Context& context, const MeasureOptions& opt
   if (context.size() < 2)
     throw AgreedError(ErrorCode::usage,
                       {.subject = "measurement",
-                       .cause = "needs two ranks: one rank alone sends to nobody",
+                       .cause = "needs at least two ranks",
                        .remedy = "start it on the nodes of the job: mpirun -n 16 barrio map --measure"});
   MeasuredMachine machine;
   machine.hosts = find_hosts(context);

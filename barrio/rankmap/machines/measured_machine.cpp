@@ -24,7 +24,7 @@ Json times_json(const MessageTimes& times) {
 [[noreturn]] void refuse_measured(const std::string& path, std::string cause) {
   throw Error(ErrorCode::bad_input, {.subject = path,
                                      .cause = std::move(cause),
-                                     .remedy = "give what 'barrio map --measure --result machine.json' wrote"});
+                                     .remedy = "give the result of 'barrio map --measure --result machine.json'"});
 }
 
 MessageTimes times_from(const Json& document, const char* key, const std::string& path) {
@@ -36,7 +36,7 @@ MessageTimes times_from(const Json& document, const char* key, const std::string
     if (!(*found)[list].is_array()) refuse_measured(path, fmt::format("\"{}\" has no list \"{}\"", key, list));
     for (const Json& value : (*found)[list]) {
       if (!value.is_number() || !(value.get<double>() >= least) || !std::isfinite(value.get<double>()))
-        refuse_measured(path, fmt::format("{} in \"{}\" of \"{}\" is no number > 0", value.dump(), list, key));
+        refuse_measured(path, fmt::format("{} in \"{}\" of \"{}\" must be a number > 0", value.dump(), list, key));
       values.push_back(value.get<std::decay_t<decltype(values[0])>>());
     }
   };

@@ -13,11 +13,11 @@
 namespace barrio::rankmap {
 namespace {
 
-// From the outside in; what hwloc 1 called a socket, version 2 calls a package.
+// From the outside in; a package of hwloc 2 was a socket in hwloc 1.
 enum Kind : std::size_t { package, numa, die, cache, n_kinds };
 
 struct Core {
-  std::array<int, n_kinds> inside{};  // the object of each kind that it is in
+  std::array<int, n_kinds> inside{};  // the object of each kind that contains it
 };
 
 class Walker {
@@ -29,7 +29,7 @@ class Walker {
     if (type == "Die" || type == "Group") inside[die] = ++n_objects_;
     if (type == "L3Cache" || (type == "Cache" && std::string_view(object.attribute("depth").value()) == "3"))
       inside[cache] = ++n_objects_;
-    // In version 2 the memory hangs beside the cores: the object that has it is the NUMA node.
+    // In version 2 the memory is attached beside the cores: the object that has it is the NUMA node.
     if ((type == "NUMANode" && object.child("object")) || has_memory(object)) inside[numa] = ++n_objects_;
     if (type == "Core") cores.push_back({inside});
     if (type == "PU") units.push_back({inside});
@@ -63,10 +63,10 @@ NodeInside read_hwloc(const std::string& path) {
   if (!parsed || (walker.cores.empty() && walker.units.empty()))
     throw Error(ErrorCode::bad_input,
                 {.subject = path,
-                 .cause = parsed ? "holds no cores" : fmt::format("is no XML: {}", parsed.description()),
+                 .cause = parsed ? "holds no cores" : fmt::format("is not XML: {}", parsed.description()),
                  .remedy = remedy});
   const std::vector<Core>& cores = walker.cores.empty() ? walker.units : walker.cores;
-  // The branch of each core by kind, from the inside out; each number once per run of cores, as cores come in order.
+  // The branch of each core by kind, from the inside out; consecutive cores of a branch have one number.
   std::vector<std::vector<int>> levels;
   for (const Kind kind : {cache, die, numa, package}) {
     std::vector<int> level{0};
@@ -77,7 +77,7 @@ NodeInside read_hwloc(const std::string& path) {
     }
     const bool is_whole = level.back() == 0, is_of_single_cores = level.back() + 1 == std::ssize(cores);
     if (is_whole || is_of_single_cores || (!levels.empty() && levels.back() == level)) continue;
-    // A level that cuts across the one inside it tells less than it confuses.
+    // Skip a level that cuts across the one inside it: it would mislead more than it tells.
     bool is_nested = true;
     for (std::size_t core = 1; !levels.empty() && core < cores.size(); ++core)
       is_nested = is_nested && !(levels.back()[core] == levels.back()[core - 1] && level[core] != level[core - 1]);
@@ -102,7 +102,7 @@ NodeInside first_cores(const NodeInside& node, int n_cores) {
   if (n_cores > node.n_cores())
     throw Error(ErrorCode::bad_input,
                 {.subject = "node",
-                 .cause = fmt::format("has {} cores, and {} are to be used", node.n_cores(), n_cores),
+                 .cause = fmt::format("has {} cores, but {} are to be used", node.n_cores(), n_cores),
                  .remedy = "describe the node that the job runs on, or use fewer cores"});
   NodeInside first{.group_sizes = {}, .levels = std::vector<std::vector<int>>(node.levels.size())};
   for (std::size_t group = 0; group < node.group_sizes.size() && n_cores > 0; ++group) {

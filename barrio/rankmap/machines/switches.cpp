@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
+#include <numeric>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -11,6 +11,7 @@
 #include "barrio/base/error.hpp"
 #include "barrio/base/line_reader.hpp"
 #include "barrio/rankmap/hosts.hpp"
+#include "barrio/rankmap/text/words.hpp"
 
 namespace barrio::rankmap {
 namespace {
@@ -24,12 +25,6 @@ struct Switch {
   bool has_parent = false;
 };
 
-std::string lower(std::string_view word) {
-  std::string text(word);
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
-
 class SwitchFile {
  public:
   explicit SwitchFile(const std::string& path) : reader_(path) {
@@ -39,7 +34,7 @@ class SwitchFile {
       for (const std::string& name : one.switches) {
         const auto found = places_.find(name);
         if (found == places_.end())
-          fail_at(one, fmt::format("switch {} has under it {}, which is no switch", one.name, name));
+          fail_at(one, fmt::format("switch {} contains {}, which is not a switch", one.name, name));
         Switch& below = switches_[found->second];
         if (below.has_parent) fail_at(one, fmt::format("switch {} is under two switches", name));
         below.has_parent = true;
@@ -50,11 +45,11 @@ class SwitchFile {
   [[nodiscard]] Switches tree() {
     for (const Switch& one : switches_)
       if (!one.has_parent) descend(one, {});
-    if (n_visited_ != switches_.size()) fail_at(switches_.front(), "some switches are under each other in a ring");
+    if (n_visited_ != std::ssize(switches_)) fail_at(switches_.front(), "some switches contain each other in a ring");
     std::size_t depth = 0;
     for (const auto& path : paths_) depth = std::max(depth, path.size());
     Switches made{.nodes = std::move(nodes_), .levels = std::vector<std::vector<int>>(depth)};
-    // From the nodes outwards: the last of a path is the switch of the node itself.
+    // From the nodes outwards: the last switch of a path is the node's own.
     for (std::size_t level = 0; level < depth; ++level) {
       int number = -1;
       const std::vector<int>* last = nullptr;
@@ -78,7 +73,7 @@ class SwitchFile {
   void read_line() {
     Switch one{.name = {}, .line = reader_.line_number(), .nodes = {}, .switches = {}};
     std::vector<std::string_view> words = reader_.words();
-    while (!words.empty() && words.back() == "\\") {  // goes on in the next line
+    while (!words.empty() && words.back() == "\\") {  // continues on the next line
       words.pop_back();
       if (!reader_.next_line()) break;
       for (const std::string_view more : reader_.words()) words.push_back(more);
@@ -86,18 +81,18 @@ class SwitchFile {
     for (const std::string_view word : words) {
       if (word.starts_with('#')) break;
       const std::size_t equal = word.find('=');
-      if (equal == std::string_view::npos) reader_.fail(fmt::format("'{}' is no KEY=VALUE", word), form);
-      const std::string key = lower(word.substr(0, equal));
+      if (equal == std::string_view::npos) reader_.fail(fmt::format("'{}' must be KEY=VALUE", word), form);
+      const std::string key = detail::lower(word.substr(0, equal));
       const std::string_view value = word.substr(equal + 1);
       if (key == "switchname") one.name = value;
       if (key == "nodes") one.nodes = names_in(value);
       if (key == "switches") one.switches = names_in(value);
     }
-    if (one.name.empty() && one.nodes.empty() && one.switches.empty()) return;  // nothing, or another kind of line
+    if (one.name.empty() && one.nodes.empty() && one.switches.empty()) return;  // empty, or another kind of line
     if (one.name.empty() || (one.nodes.empty() == one.switches.empty()))
-      reader_.fail("is no switch with either nodes or switches under it", form);
+      reader_.fail("must be a switch with either nodes or switches under it", form);
     if (!places_.emplace(one.name, switches_.size()).second)
-      reader_.fail(fmt::format("switch {} is there twice", one.name), form);
+      reader_.fail(fmt::format("switch {} appears twice", one.name), form);
     for (const std::string& node : one.nodes)
       if (!known_.insert(node).second) reader_.fail(fmt::format("node {} is under two switches", node), form);
     switches_.push_back(std::move(one));
@@ -112,7 +107,7 @@ class SwitchFile {
   }
 
   void descend(const Switch& one, std::vector<int> path) {
-    path.push_back(static_cast<int>(n_visited_++));
+    path.push_back(n_visited_++);
     for (const std::string& node : one.nodes) {
       nodes_.push_back(node);
       paths_.push_back(path);
@@ -126,7 +121,7 @@ class SwitchFile {
   std::unordered_set<std::string> known_;
   std::vector<std::string> nodes_;
   std::vector<std::vector<int>> paths_;  // by node: the switches above it, outermost first
-  std::size_t n_visited_ = 0;
+  int n_visited_ = 0;
 };
 
 }  // namespace
@@ -146,13 +141,13 @@ Switches keep_nodes(const Switches& switches, std::span<const std::string> names
     const std::unordered_set<std::string> found(kept.nodes.begin(), kept.nodes.end());
     const auto missing = std::ranges::find_if(names, [&](const std::string& name) { return !found.contains(name); });
     throw Error(ErrorCode::bad_input, {.subject = fmt::format("host {}", *missing),
-                                       .cause = "is under no switch of the machine's",
-                                       .remedy = "name hosts that the topology names"});
+                                       .cause = "is under no switch of the machine",
+                                       .remedy = "name hosts of the topology"});
   }
-  // Number the switches that are left, and drop levels that tell no two nodes apart from what another level tells.
+  // Number the remaining switches, and drop levels that distinguish no more nodes than another level does.
   std::vector<std::vector<int>> levels;
   std::vector<int> inner(kept.nodes.size());
-  for (std::size_t node = 0; node < inner.size(); ++node) inner[node] = static_cast<int>(node);
+  std::iota(inner.begin(), inner.end(), 0);
   for (const std::vector<int>& old : kept.levels) {
     std::vector<int> level;
     for (std::size_t node = 0; node < old.size(); ++node)

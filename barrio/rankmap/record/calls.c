@@ -1,5 +1,5 @@
-/* The calls of C that are counted. Each wrapper notes what the call sends and passes it on. Fortran programs of MPICH
- * come here too, as its Fortran calls its C; those of Open MPI go through fortran.c. */
+/* The counted calls of C. Each wrapper notes the traffic of the call and passes it on. Fortran programs of MPICH come
+ * here too, since its Fortran calls its C; those of Open MPI go through fortran.c. */
 #include "barrio/rankmap/record/find.h"
 #include "barrio/rankmap/record/record.h"
 
@@ -43,7 +43,7 @@ int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
 
 COUNTED(MPI_Finalize, (void), barrio_write(), ())
 COUNTED(MPI_Pcontrol, (const int level, ...), barrio_pause(level), (level))
-/* A handle may be known under its Fortran number, too. */
+/* A handle may also be known under its Fortran number. */
 #ifdef OPEN_MPI
 #define FORGET(kind, name, handle)                                             \
   do {                                                                         \
@@ -96,7 +96,7 @@ COUNTED(MPI_Sendrecv_replace,
   COUNTED(name, (ALL parameters), note, (ALL arguments))     \
   COUNTED(iname, (ALL parameters, MPI_Request * request), note, (ALL arguments, request))
 #define NOTE(kind, root, count, type) barrio_collective(KEY(comm), barrio_##kind, root, (uint64_t)(count), KEY(type))
-/* In place: what is sent has the shape of what is received. */
+/* In place: the sent data have the shape of the received data. */
 #define IS_IN_PLACE (sent == MPI_IN_PLACE)
 
 COLLECTIVE(MPI_Barrier, MPI_Ibarrier, (MPI_Comm comm), barrio_collective(KEY(comm), barrio_barrier, 0, 0, 0), (comm))

@@ -9,7 +9,7 @@
 static void* find(void* scope, const char* name) {
   void* symbol = dlsym(scope, name);
   if (symbol != NULL) return symbol;
-  /* MPI came with a module that was loaded at run time, as under Python. */
+  /* A module loaded at run time brought MPI, as under Python. */
   static const char* const libraries[] = {
 #ifdef OPEN_MPI
       "libmpi.so.40",
@@ -63,7 +63,7 @@ void barrio_check_mpi(void) {
   if (is_first())
     fprintf(stderr,
             "barrio record: this barrio records " BARRIO_MPI_FLAVOUR
-            " programs, and the program is of another MPI: %.60s\n  use a barrio that was built for that MPI\n",
+            " programs, but the program uses another MPI: %.60s\n  use a barrio that was built for that MPI\n",
             text);
   _Exit(1);
 }

@@ -1,10 +1,10 @@
-/* Functions and constants of the MPI that the program brought, found at run time. */
+/* Functions and constants of the program's MPI, found at run time. */
 #ifndef BARRIO_RANKMAP_RECORD_FIND_H
 #define BARRIO_RANKMAP_RECORD_FIND_H
 
 #include "barrio/rankmap/record/record.h"
 
-/* MPI_COMM_WORLD; a constant of MPICH, a variable of Open MPI, which must not be linked to. */
+/* MPI_COMM_WORLD: a constant in MPICH, a variable in Open MPI, which the recorder must not link to. */
 #ifdef OPEN_MPI
 #define BARRIO_WORLD ((MPI_Comm)barrio_find_constant("ompi_mpi_comm_world"))
 #define BARRIO_BYTE ((MPI_Datatype)barrio_find_constant("ompi_mpi_byte"))
@@ -19,12 +19,12 @@
 #define BARRIO_SUM MPI_SUM
 #endif
 
-/* End the program with a message if its MPI is another family than the recorder was built for: handles have other
- * sizes. May be called before MPI is initialised. */
+/* End the program with a message if its MPI belongs to another family than the one the recorder was built for: handles
+ * have other sizes. May be called before MPI is initialised. */
 void barrio_check_mpi(void);
-/* A variable, or null. Programs have copies of a library's variables, which the library then uses too. */
+/* @return a variable, or null. Programs may hold copies of a library's variables, which the library then uses too. */
 void* barrio_find_constant(const char* name);
-/* The handle of a key; @pre the key is of a handle of this kind. */
+/* @return the handle of a key. @pre the key is of a handle of this kind */
 MPI_Comm barrio_comm_of(barrio_key key);
 MPI_Datatype barrio_type_of(barrio_key key);
 

@@ -1,6 +1,6 @@
-/* The calls of Fortran programs that do not come to those of C. Arguments come by reference.
- * Open MPI: all, as its Fortran goes past the C that is wrapped; by each name that compilers make of a procedure, and
- * by the one that the module mpi_f08 calls. MPICH: few, see below. */
+/* The calls of Fortran programs that do not reach those of C. Arguments are passed by reference.
+ * Open MPI: all calls, since its Fortran bypasses the wrapped C; under each name that compilers make of a procedure,
+ * and under the one that the module mpi_f08 calls. MPICH: few, see below. */
 #include "barrio/rankmap/record/find.h"
 #include "barrio/rankmap/record/record.h"
 
@@ -205,7 +205,7 @@ COUNTED(win_free, WIN_FREE, (integer * window, integer* code), forget_window(win
 
 #else
 
-/* MPICH's Fortran calls its wrapped C, but for calls without a buffer in the module mpi_f08. */
+/* MPICH's Fortran calls its wrapped C, except for calls without a buffer in the module mpi_f08. */
 #pragma GCC visibility push(default)
 
 #define KEY(handle) BARRIO_KEY(*(handle))

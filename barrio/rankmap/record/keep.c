@@ -20,7 +20,7 @@ enum { first_chunk = 1 << 14, largest_chunk = 1 << 20, max_chunks = 1024, max_na
 
 static struct barrio_recorder* const recorder = &barrio_recorder;
 
-/* Without a file, what is kept is ordinary memory. */
+/* Without a file, the counts are in ordinary memory. */
 static struct {
   char folder[PATH_MAX], job[max_name], path[PATH_MAX + 2 * max_name];
   int is_folder_ours, n_tries;
@@ -34,11 +34,11 @@ static int add_chunk(size_t least) {
   if (size > largest_chunk) size = largest_chunk;
   while (size < least + sizeof(uint64_t)) size *= 2;
   if (kept.path[0] == '\0' || kept.n_chunks == max_chunks) return 0;
-  /* Opened again each time: programs close what they do not know. */
+  /* The file is opened again each time: programs close descriptors that they do not know. */
   const int file = open(kept.path, O_RDWR | O_CLOEXEC);
   if (file < 0) return 0;
   char* chunk = MAP_FAILED;
-  /* A hole in the file would end the program when the disk is full. */
+  /* Reserve the space: a hole in the file would kill the program if the disk is full. */
   if (posix_fallocate(file, (off_t)kept.file_size, (off_t)size) == 0)
     chunk = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, (off_t)kept.file_size);
   close(file);
@@ -65,7 +65,7 @@ static void* take(size_t bytes) {
 void* barrio_keep(int kind, size_t bytes) {
   uint64_t* const record = kept.head != NULL ? take(sizeof(uint64_t) + bytes) : NULL;
   if (record == NULL) {
-    kept.head = NULL; /* a part is worth nothing: the file counts as missing */
+    kept.head = NULL; /* a partial file is useless: it counts as missing */
     if (kept.n_chunks > 0) ((struct barrio_kept_head*)(void*)(kept.chunks[0] + sizeof(uint64_t)))->magic[0] = '\0';
     return barrio_allocate(1, bytes);
   }
@@ -73,7 +73,7 @@ void* barrio_keep(int kind, size_t bytes) {
   return record + 1;
 }
 
-/* Jobs of one command are told apart by what their launcher calls them; else by their size, and by counting. */
+/* Distinguish the jobs of one command by the launcher's name for them; else by their size, and by a counter. */
 static void name_job(void) {
   const char* const names[] = {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "SLURM_STEP_ID"};
   const char* name = NULL;
@@ -107,7 +107,7 @@ static int create_file(void) {
   return 0;
 }
 
-/* The program runs on: it does not see this thread, which takes no signal and ends by itself. */
+/* The program does not notice this thread, which takes no signal and ends by itself. */
 static void* stop_in_time(void* limit) {
   const double seconds = *(double*)limit;
   struct timespec nap = {.tv_sec = (time_t)seconds, .tv_nsec = (long)(1e9 * (seconds - (double)(time_t)seconds))};
@@ -122,7 +122,7 @@ static void* stop_in_time(void* limit) {
     kept.head->is_over = 1;
   }
   barrio_unlock_always();
-  /* For readers on other hosts; nothing is added any more. */
+  /* For readers on other hosts; no counts are added after this. */
   for (size_t i = 0; kept.head != NULL && is_running && i < kept.n_chunks; ++i)
     msync(kept.chunks[i], kept.sizes[i], MS_SYNC);
   return NULL;

@@ -1,9 +1,9 @@
-/* What a rank has counted, in a file of its own that is mapped into its memory: counting is the same few instructions,
- * and what was counted stays when the rank is killed, by whatever signal. `barrio record` reads these files of a job
- * that did not come to its end. Read by barrio/rankmap/record/kept_run.cpp, on machines of the same kind.
+/* The counts of a rank, in a file of its own that is mapped into its memory. Counting costs the same few instructions,
+ * and the counts survive when a signal kills the rank. `barrio record` reads these files for a job that did not come to
+ * its end: barrio/rankmap/record/kept_run.cpp, on machines of the same kind.
  *
- * A file is a row of chunks. A chunk begins with its size in bytes; in the first one barrio_kept_head follows. The rest
- * are records of 8 bytes times n, the first of which says what they are; 0: the chunk has no more. */
+ * A file is a sequence of chunks. A chunk begins with its size in bytes; in the first one barrio_kept_head follows. The
+ * rest are records of n times 8 bytes, each beginning with its kind; kind 0 ends the chunk. */
 #ifndef BARRIO_RANKMAP_RECORD_KEEP_H
 #define BARRIO_RANKMAP_RECORD_KEEP_H
 
@@ -15,17 +15,17 @@
 struct barrio_kept_head {
   char magic[8]; /* written last */
   int32_t rank, size;
-  int32_t is_over;    /* the time to record has passed */
-  int32_t is_written; /* on rank 0: the job has its document */
-  double seconds;     /* that were recorded, if is_over */
+  int32_t is_over;    /* the recording time has passed */
+  int32_t is_written; /* on rank 0: the job has written its document */
+  double seconds;     /* of recording, if is_over */
   char host[256];
 };
 
 enum barrio_kept_kind { barrio_kept_end, barrio_kept_messages, barrio_kept_collectives, barrio_kept_total };
 
-/* A rank that a collective sends to, in so many messages a call and such a part of the bytes of all calls. */
+/* A rank that a collective sends to: messages per call, and a fraction of the bytes of all calls. */
 struct barrio_target {
-  int32_t to; /* in the world; negative: outside of it */
+  int32_t to; /* rank of the world; negative: outside of it */
   uint32_t messages;
   uint64_t times, divided_by;
 };
@@ -33,7 +33,7 @@ struct barrio_target {
 /* Calls of one collective on one communicator, which are turned into pairs at the end. */
 struct barrio_total {
   uint64_t calls, bytes;
-  struct barrio_total* next; /* of the same size, of no use now; means nothing to readers */
+  struct barrio_total* next; /* free one of the same size; readers ignore it */
   uint64_t n_targets;
   struct barrio_target targets[];
 };

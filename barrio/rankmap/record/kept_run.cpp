@@ -16,19 +16,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// One link as barrio_link of record.h has it.
+/// A link in the layout of barrio_link in record.h.
 struct Link {
   std::int32_t from, to;
   std::uint64_t bytes, messages;
 };
 
-/// What one rank has counted.
+/// Counts of one rank.
 struct RankFile {
   barrio_kept_head head{};
   std::vector<TrafficEntry> messages, collectives;
 };
 
-/// Reads objects one after the other; never past the end.
+/// Reader of consecutive objects; it never reads past the end.
 class Bytes {
  public:
   explicit Bytes(std::string bytes) : bytes_(std::move(bytes)) {}
@@ -39,7 +39,7 @@ class Bytes {
     at_ += sizeof value;
     return true;
   }
-  /// Go to the next chunk. @return whether there is one
+  /// Move to the next chunk. @return whether there is one
   bool next_chunk() {
     begin_ = at_ = end_;
     end_ = bytes_.size();
@@ -61,7 +61,7 @@ void add(std::vector<TrafficEntry>& entries, std::int32_t from, std::int32_t to,
       {.from = from, .to = to, .bytes = static_cast<double>(bytes), .messages = static_cast<double>(messages)});
 }
 
-/// The calls of one collective, by whom they send to.
+/// Read the calls of one collective, by their targets.
 bool read_total(Bytes& bytes, RankFile& file) {
   std::uint64_t calls = 0, sum = 0, next = 0, n_targets = 0;
   if (!bytes.read(calls) || !bytes.read(sum) || !bytes.read(next) || !bytes.read(n_targets)) return false;
@@ -101,7 +101,7 @@ std::optional<RankFile> read_rank_file(const fs::path& path) {
   return file;
 }
 
-/// Rows of a pair that were counted apart become one.
+/// Add up the rows of a pair that were counted apart.
 TrafficMatrix summed(int n_ranks, std::vector<TrafficEntry> entries) {
   std::ranges::sort(entries, {}, [](const TrafficEntry& entry) { return std::pair(entry.from, entry.to); });
   std::vector<TrafficEntry> sums;
@@ -158,7 +158,7 @@ std::vector<KeptRun> read_kept_runs(const std::string& folder) {
   if (problem)
     throw Error(ErrorCode::failed, {.subject = folder,
                                     .cause = fmt::format("cannot be read: {}", problem.message()),
-                                    .remedy = "name the folder of files that a recording has left"});
+                                    .remedy = "name the folder with the files of a recording"});
   std::vector<KeptRun> runs;
   for (const auto& [name, paths] : jobs)
     if (KeptRun kept = put_together(paths); kept.run.traffic.n_ranks() > 0) runs.push_back(std::move(kept));

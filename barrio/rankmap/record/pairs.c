@@ -1,5 +1,5 @@
-/* Who sends to whom in collective calls: neighbourhoods by their topology, others by the algorithms that MPIs use for
- * them, as no call says what is sent inside. */
+/* Traffic of collective calls: neighbourhoods by their topology, others by the algorithms that MPIs use for them, since
+ * no call shows its messages inside. */
 #include <stdlib.h>
 
 #include "barrio/rankmap/record/find.h"
@@ -49,13 +49,13 @@ void barrio_ask_topology(struct barrio_members* members, MPI_Comm comm) {
   free(ranks);
 }
 
-/* The targets of one collective, in the order in which they are found; null: they are counted only. */
+/* The targets of one collective, in the order in which they are found; null: they are only counted. */
 struct target_list {
   struct barrio_target* targets;
   uint64_t n;
 };
 
-/* To a rank of the group, in so many messages a call and such a part of all calls' bytes. */
+/* Add a target: a rank of the group, with messages per call and a fraction of the bytes of all calls. */
 static void send_to(struct target_list* list, const struct barrio_members* members, int to, uint64_t messages,
                     uint64_t times, uint64_t divided_by) {
   if (to < 0 || to >= members->size || to == members->rank) return;
@@ -65,7 +65,8 @@ static void send_to(struct target_list* list, const struct barrio_members* membe
   ++list->n;
 }
 
-/* The binomial tree over ranks counted from the root: the parent of i is i without its lowest bit. */
+/* Add the targets in the binomial tree over ranks counted from the root: the parent of i is i without its lowest bit.
+ */
 static void send_over_tree(struct target_list* list, const struct barrio_members* members, int root, int is_upwards) {
   const int size = members->size, place = (members->rank - root + size) % size;
   for (int bit = 1; bit < size; bit <<= 1) {
@@ -87,14 +88,14 @@ static void find_targets(struct target_list* list, const struct barrio_members* 
     case barrio_allreduce:
       for (int bit = 1; bit < size; bit <<= 1) send_to(list, members, rank ^ bit, 1, 1, 1);
       break;
-    case barrio_reduce_scatter: /* by halves: half of everything to the rank half of all away, and so on */
+    case barrio_reduce_scatter: /* by halves: half of the data to the rank at half the distance, and so on */
       for (int bit = 1; bit < size; bit <<= 1) send_to(list, members, rank ^ bit, 1, (uint64_t)bit, (uint64_t)size);
       break;
     case barrio_allgather:
       if (size > 1) send_to(list, members, (rank + 1) % size, (uint64_t)size - 1, (uint64_t)size - 1, 1);
       break;
     case barrio_alltoall:
-      /* Between all ranks alike is the same for each placement, and would be size^2 entries. */
+      /* Uniform traffic between all ranks is the same for each placement, and would be size^2 entries. */
       for (int to = 0; size < recorder->size && to < size; ++to) send_to(list, members, to, 1, 1, 1);
       break;
     case barrio_scatter:
@@ -107,7 +108,7 @@ static void find_targets(struct target_list* list, const struct barrio_members* 
   }
 }
 
-/* Kept memory is not freed: what a communicator leaves serves one with as many targets. */
+/* Kept memory is not freed: what a communicator leaves is reused for one with as many targets. */
 static struct barrio_total* new_total(const struct barrio_members* members, enum barrio_collective kind, int root) {
   struct target_list list = {NULL, 0};
   find_targets(&list, members, kind, root);
@@ -188,7 +189,7 @@ void barrio_scattered(barrio_key comm, int root, const int* counts, barrio_key t
 void barrio_scattered_evenly(barrio_key comm, int root, uint64_t count, barrio_key type) {
   if (!barrio_is_counting()) return;
   barrio_lock();
-  /* What others pass as count and type need not be valid. */
+  /* On other ranks, count and type need not be valid. */
   const struct barrio_members* const members = barrio_members_of(comm);
   if (!members->is_inter && members->rank == root)
     barrio_add_collective(comm, barrio_scatter, root, count * barrio_type_size(type));

@@ -50,7 +50,7 @@ void barrio_pause(int level) {
 }
 
 uint64_t barrio_look_up_size(barrio_key type) {
-  /* Stored plus one: null means that the type is not known. */
+  /* Sizes are stored plus one: null means that the type is unknown. */
   uint64_t stored = (uint64_t)(uintptr_t)barrio_look_up(&recorder->types, type);
   if (stored == 0) {
     BARRIO_REAL_OF(MPI_Type_size_x);
@@ -131,7 +131,7 @@ void barrio_forget_comm(barrio_key comm) {
 }
 
 int barrio_world_rank(const struct barrio_members* members, int rank) {
-  if (rank >= members->size) return -1; /* MPI will say so */
+  if (rank >= members->size) return -1; /* MPI reports the error */
   BARRIO_REAL_OF(MPI_Group_translate_ranks);
   int in_world = MPI_UNDEFINED;
   BARRIO_REAL(MPI_Group_translate_ranks)(members->group, 1, &rank, recorder->world_group, &in_world);

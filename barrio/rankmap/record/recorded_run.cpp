@@ -16,7 +16,7 @@ namespace {
 std::vector<HostRun> hosts_of(const Json& document, int n_ranks, const std::string& path) {
   const auto rows = document.find("hosts");
   if (rows == document.end()) return {};
-  if (!rows->is_array()) refuse_hosts(path, "\"hosts\" is no list");
+  if (!rows->is_array()) refuse_hosts(path, "\"hosts\" must be a list");
   std::vector<HostRun> hosts;
   std::int64_t n_placed = 0;
   for (const Json& row : *rows) {
@@ -27,7 +27,7 @@ std::vector<HostRun> hosts_of(const Json& document, int n_ranks, const std::stri
     n_placed += hosts.back().count;
   }
   if (n_placed != n_ranks)
-    refuse_hosts(path, fmt::format("\"hosts\" are of {} ranks, and \"ranks\" is {}", n_placed, n_ranks));
+    refuse_hosts(path, fmt::format("\"hosts\" have {} ranks, but \"ranks\" is {}", n_placed, n_ranks));
   return hosts;
 }
 

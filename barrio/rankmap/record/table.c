@@ -6,7 +6,7 @@
 void* barrio_allocate(size_t n, size_t size) {
   void* memory = calloc(n, size);
   if (memory == NULL) {
-    fputs("barrio record: there is no memory left to count messages in\n", stderr);
+    fputs("barrio record: no memory left to count messages\n", stderr);
     abort();
   }
   return memory;
@@ -39,7 +39,7 @@ void* barrio_remove(struct barrio_table* table, uint64_t key) {
   const size_t mask = table->mask;
   size_t hole = barrio_home(table, key);
   while (table->slots[hole].key != key) hole = (hole + 1) & mask;
-  /* Move up what probed past the hole. */
+  /* Move up the entries that probed past the hole. */
   for (size_t i = (hole + 1) & mask; table->slots[i].value != NULL; i = (i + 1) & mask) {
     const size_t home = barrio_home(table, table->slots[i].key);
     if (((i - home) & mask) < ((i - hole) & mask)) continue;

@@ -34,10 +34,10 @@ static inline void* barrio_look_up(const struct barrio_table* table, uint64_t ke
 
 /* Add a key that is not there. Ends the program if memory is out. */
 void barrio_insert(struct barrio_table* table, uint64_t key, void* value);
-/* Take a key out. @return its value, or null */
+/* Remove a key. @return its value, or null */
 void* barrio_remove(struct barrio_table* table, uint64_t key);
 void barrio_free_table(struct barrio_table* table);
-/* Memory, zeroed; ends the program with a message if there is none. */
+/* @return zeroed memory; ends the program with a message if memory is out */
 void* barrio_allocate(size_t n, size_t size);
 
 #endif

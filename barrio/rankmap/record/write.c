@@ -1,5 +1,5 @@
-/* The document of a run: schema barrio.traffic. Rank 0 asks rank after rank for its rows and writes them as they come,
- * so that no rank holds those of others. */
+/* The document of a run: schema barrio.traffic. Rank 0 asks rank after rank for its rows and writes them as they
+ * arrive, so no rank holds those of others. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -13,8 +13,8 @@
 #include "barrio/rankmap/record/find.h"
 #include "barrio/rankmap/record/record.h"
 
-/* Messages of the program are over when it ends, so its world serves; a duplicate would call its attributes' functions.
- */
+/* The messages go over the program's own world, since its messages have ended. A duplicate of the world would call the
+ * functions of its attributes. */
 enum { tag = 32111, max_name = 256, max_path = 4096, links_per_message = 1 << 16 };
 
 static struct barrio_recorder* const recorder = &barrio_recorder;
@@ -34,7 +34,7 @@ static int by_target(const void* a, const void* b) {
   return (left->to > right->to) - (left->to < right->to);
 }
 
-/* The rows of a table as one array, without what ranks send to themselves. */
+/* @return the rows of a table as one array, without the traffic of ranks to themselves */
 static struct barrio_link* list_of(const struct barrio_table* table, int64_t* n) {
   struct barrio_link* const list = barrio_allocate(table->n + 1, sizeof *list);
   const size_t capacity = barrio_capacity(table);
@@ -61,7 +61,8 @@ static void print_links(struct document* document, const struct barrio_link* lin
   }
 }
 
-/* Ranks that are not recorded never answer. @return whether all came before the limit; else nobody waits any more */
+/* Receive with a limit: ranks that are not recorded never answer. @return whether all arrived before the limit; else
+ * nobody waits any more */
 static int receive(void* buffer, int n_bytes, int from) {
   BARRIO_REAL_OF(MPI_Iprobe);
   BARRIO_REAL_OF(MPI_Recv);
@@ -102,7 +103,7 @@ static int write_rows(struct document* document, int rank, const struct barrio_l
   return 1;
 }
 
-/* One after the other, the rows of all ranks. @return whether all answered */
+/* Write the rows of all ranks, one rank after the other. @return whether all answered */
 static int write_links(struct document* document, const struct barrio_table* table, int is_counted) {
   int64_t n = 0;
   struct barrio_link* const mine = list_of(table, &n);
@@ -140,7 +141,7 @@ static void print_host(struct document* document) {
   print(document, line);
 }
 
-/* What a rank says of itself. */
+/* Data of a rank about itself. */
 struct introduction {
   char host[max_name];
   struct barrio_collective_total totals[barrio_n_collectives];
@@ -165,7 +166,7 @@ static void print_totals(struct document* document, const struct introduction* s
   print(document, line);
 }
 
-/* Where ranks sit, as runs of ranks on one host, and what all of them did. @return whether all answered */
+/* Write the hosts of ranks, as runs of ranks on one host, and the totals of all. @return whether all answered */
 static int write_introductions(struct document* document) {
   BARRIO_REAL_OF(MPI_Get_processor_name);
   struct introduction* const mine = barrio_allocate(2, sizeof *mine);
@@ -210,7 +211,8 @@ static int write_introductions(struct document* document) {
   return is_whole;
 }
 
-/* A folder takes one document per job: 1.json, 2.json, ... A file is written beside itself and renamed. */
+/* Open the document. A folder takes one document per job: 1.json, 2.json, ... A file is written beside its name, and
+ * then renamed. */
 static void open_document(struct document* document) {
   const char* const wanted = getenv("BARRIO_RECORD");
   const size_t length = strlen(wanted);
@@ -243,8 +245,8 @@ static void close_document(struct document* document) {
   }
   if (document->error == ETIMEDOUT) {
     fputs(
-        "barrio record: some ranks did not come to MPI_Finalize, or are not recorded: there is no document\n"
-        "  start all ranks in one way\n",
+        "barrio record: some ranks did not reach MPI_Finalize, or are not recorded: there is no document\n"
+        "  start all ranks in the same way\n",
         stderr);
   } else if (document->error != 0) {
     fprintf(stderr, "barrio record: %s cannot be written: %s\n  the program went on; its traffic is lost\n",

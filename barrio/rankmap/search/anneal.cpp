@@ -18,30 +18,29 @@ using detail::Seats;
 constexpr std::uint64_t max_table_bytes = 64U << 20U;
 constexpr int n_samples = 1000;
 constexpr int n_temperatures = 100;
-constexpr std::uint64_t n_between_refreshes = 100'000;  // exchanges: rounding adds up
+constexpr std::uint64_t n_between_refreshes = 100'000;  // exchanges; rounding errors accumulate
 constexpr int n_between_looks = 5;
 constexpr int max_ranks_for_all_pairs = 2048;
-constexpr double coldest = 0.01;  // of the hottest
+constexpr double coldest = 0.01;  // part of the hottest
 
 struct Move {
   int vertex;
   int other;
 };
 
-// A rank and a vertex of another group; both the same if nothing was found.
+// Draw a rank and a vertex of another group; both the same if none was found.
 Move draw(const CommunicationGraph& graph, const Machine& machine, const Seats& seats,
           detail::Random& random) noexcept {
   const std::uint64_t bits = random.next();
   const std::uint64_t more = random.next();
-  const int vertex = detail::Random::scale(static_cast<std::uint32_t>(bits), seats.n_ranks());
+  const int vertex = detail::Random::scale(bits, seats.n_ranks());
   const auto partners = graph.partners_of(vertex);
-  int core = detail::Random::scale(static_cast<std::uint32_t>(more), seats.n_vertices());
+  int core = detail::Random::scale(more, seats.n_vertices());
   if ((bits >> 62U) != 0 && !partners.empty()) {
-    const int place = detail::Random::scale(static_cast<std::uint32_t>(bits >> 30U), static_cast<int>(partners.size()));
+    const int place = detail::Random::scale(bits >> 30U, partners.size());
     const int group = seats.group_of(partners[place]);
     if (group != seats.group_of(vertex))
-      core = machine.group_begin(group) +
-             detail::Random::scale(static_cast<std::uint32_t>(more >> 32U), machine.group_size(group));
+      core = machine.group_begin(group) + detail::Random::scale(more >> 32U, machine.group_size(group));
   }
   const int other = seats.vertex_at(core);
   if (seats.group_of(other) == seats.group_of(vertex) || seats.is_fixed(vertex) || seats.is_fixed(other))
@@ -71,14 +70,14 @@ class Annealer {
         gains_.refresh();
         n_at_refresh = counts_.n_exchanged;
       }
-      const std::uint64_t end = options_.n_moves / n_temperatures * static_cast<std::uint64_t>(step + 1);
+      const std::uint64_t end = options_.n_moves / n_temperatures * (step + 1);
       counts_.is_complete = search(end, static_cast<float>(temperature), deadline);
       if (step < n_temperatures / 2 || step % n_between_looks != 0) continue;
       look(best, best_cost);
     }
     if (counts_.is_complete) descend(deadline);
     look(best, best_cost);
-    // One from between the steps may still have something to gain.
+    // The best may be from between the steps; then it may still have something to gain.
     if (counts_.is_complete && !(seats_.placement() == best)) {
       seats_ = Seats(machine_, best, options_.is_fixed);
       descend(deadline);
@@ -101,7 +100,7 @@ class Annealer {
       if (deadline.has_passed()) return false;
       const auto [vertex, other] = draw(graph_, machine_, gains_.seats(), random_);
       if (vertex == other) continue;
-      const float limit = temperature * exponentials_.draw(static_cast<std::uint32_t>(random_.next() >> 40U));
+      const float limit = temperature * exponentials_.draw(random_.next() >> 40U);
       const float bound = gains_.bound(vertex, other);
       if (!(bound < limit) || !(bound + gains_.correction(vertex, other) < limit)) continue;
       gains_.exchange(vertex, other);
@@ -110,8 +109,8 @@ class Annealer {
     return true;
   }
 
-  // All pairs of vertices, until no exchange gains. The table says where to look: it is in single precision, and what
-  // it takes for a gain is looked at in double, or two placements could take turns for ever.
+  // Check all pairs of vertices, until no exchange gains. The table is in single precision and only tells where to
+  // look. The gain is computed in double, or two placements could alternate for ever.
   void descend(Deadline& deadline) {
     if (!std::is_same_v<Gains, GainTable> || seats_.n_ranks() > max_ranks_for_all_pairs) return;
     gains_.refresh();
@@ -127,7 +126,8 @@ class Annealer {
     }
   }
 
-  // @param[in,out] tried_by  by group, the last vertex for which one of its free cores was tried: all are alike
+  // @param[in,out] tried_by  by group, the last vertex for which one of its free cores was tried: free cores of a group
+  // are equivalent
   bool descend(int vertex, double least, std::vector<int>& tried_by) {
     bool has_gained = false;
     for (int other = vertex + 1; other < seats_.n_vertices(); ++other) {
@@ -194,9 +194,9 @@ bool ends_with_all_pairs(const CommunicationGraph& graph, const Machine& machine
 
 double nominal_move_seconds(const CommunicationGraph& graph, const Machine& machine) noexcept {
   if (graph.n_ranks() == 0) return 0.0;
-  const double degree = static_cast<double>(graph.partners.size()) / graph.n_ranks();
+  const double degree = graph.n_edge_ends() / graph.n_ranks();
   if (!has_gain_table(graph, machine)) return 60e-9 + 45e-9 * degree;
-  // A table beyond the second-level cache costs misses; a move that is made, all sums of two ranks' partners.
+  // A table beyond the second-level cache costs misses; a move that is made costs all sums of two ranks' partners.
   const auto slices = machine.told_apart_by(0, machine.n_groups() - 1);
   const double n_sums = slices[0].end - slices[0].begin + slices[1].end - slices[1].begin;
   const double part_made = machine.is_dense() ? 0.3 : 0.05;

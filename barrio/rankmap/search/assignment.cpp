@@ -41,7 +41,7 @@ Placement Placement::in_order(int n_ranks, int n_cores) {
 
 Placement Placement::first_of(std::vector<int> cores, int n_ranks, const Machine& machine) {
   const std::size_t n = n_ranks;
-  if (n > cores.size()) return in_order(n_ranks, machine.n_cores());  // whose constructor says that they are too many
+  if (n > cores.size()) return in_order(n_ranks, machine.n_cores());  // its constructor refuses them as too many
   cores.resize(n);
   return {std::move(cores), machine.n_cores()};
 }
@@ -78,7 +78,7 @@ void Placement::validate() const {
 
 namespace {
 
-/// For groups of one size, the old group in whose place each new one is best put: the largest overlaps first.
+/// Match groups of one size: for each new one the best old one, the largest overlaps first.
 std::vector<int> match_groups(const Placement& placement, const Placement& old, const Machine& machine) {
   struct Overlap {
     int n, group, old_group;
@@ -105,7 +105,7 @@ std::vector<int> match_groups(const Placement& placement, const Placement& old, 
   };
   for (const Overlap& overlap : overlaps) give(overlap.group, overlap.old_group);
   for (int group = 0; group < machine.n_groups(); ++group) give(group, group);
-  // The others go to what is left of their size.
+  // The others go to the remaining groups of their size.
   std::map<int, std::vector<int>> free_by_size;
   for (int place = machine.n_groups() - 1; place >= 0; --place)
     if (!is_taken[place]) free_by_size[machine.group_size(place)].push_back(place);
@@ -121,26 +121,25 @@ std::vector<int> match_groups(const Placement& placement, const Placement& old, 
 }  // namespace
 
 Placement keep_in_place(const Placement& placement, const Placement& old, const Machine& machine) {
-  const auto at = [](int i) { return static_cast<std::size_t>(i); };
-  std::vector<int> place_of(at(machine.n_groups()));
+  std::vector<int> place_of(machine.n_groups());
   std::iota(place_of.begin(), place_of.end(), 0);
   if (machine.has_equal_groups()) place_of = match_groups(placement, old, machine);
-  std::vector<int> core_of(at(placement.n_ranks()), -1);
-  std::vector<bool> is_used(at(machine.n_cores()), false);
+  std::vector<int> core_of(placement.n_ranks(), -1);
+  std::vector<bool> is_used(machine.n_cores(), false);
   for (Rank rank = 0; rank < placement.n_ranks(); ++rank) {
     const int core = old.core_of(rank);
-    if (machine.group_of(core) != place_of[at(machine.group_of(placement.core_of(rank)))]) continue;
-    core_of[at(rank)] = core;
-    is_used[at(core)] = true;
+    if (machine.group_of(core) != place_of[machine.group_of(placement.core_of(rank))]) continue;
+    core_of[rank] = core;
+    is_used[core] = true;
   }
-  std::vector<int> next(at(machine.n_groups()));
-  for (int group = 0; group < machine.n_groups(); ++group) next[at(group)] = machine.group_begin(group);
+  std::vector<int> next(machine.n_groups());
+  for (int group = 0; group < machine.n_groups(); ++group) next[group] = machine.group_begin(group);
   for (Rank rank = 0; rank < placement.n_ranks(); ++rank) {
-    if (core_of[at(rank)] >= 0) continue;
-    int& core = next[at(place_of[at(machine.group_of(placement.core_of(rank)))])];
-    while (is_used[at(core)]) ++core;
-    is_used[at(core)] = true;
-    core_of[at(rank)] = core;
+    if (core_of[rank] >= 0) continue;
+    int& core = next[place_of[machine.group_of(placement.core_of(rank))]];
+    while (is_used[core]) ++core;
+    is_used[core] = true;
+    core_of[rank] = core;
   }
   return {std::move(core_of), machine.n_cores()};
 }

@@ -23,7 +23,7 @@ int fixed_side(const CutGraph& graph, int vertex) noexcept {
   return graph.fixed.empty() ? -1 : graph.fixed[at(vertex)];
 }
 
-/// Moves between two sides, each the best one that keeps the balance, undone back to the best state on the way.
+/// Moves between two sides, each the best one that keeps the balance, finally undone back to the best state.
 class Refiner {
  public:
   Refiner(const CutGraph& graph, std::vector<signed char>& side, int n_low, int tolerance)
@@ -38,11 +38,11 @@ class Refiner {
       if (!improve()) break;
   }
 
-  /// What crosses, and how far the sides are from balance beyond the tolerance.
+  /// Return the imbalance of the sides beyond the tolerance, and the weight across.
   [[nodiscard]] std::pair<int, double> quality() const {
     double cut = 0.0;
     for (int vertex = 0; vertex < graph_.n_vertices(); ++vertex) {
-      if (side_[at(vertex)] == 1) cut += 2 * static_cast<double>(bias_of(graph_, vertex));
+      if (side_[at(vertex)] == 1) cut += 2.0 * bias_of(graph_, vertex);
       for (int k = graph_.offsets[at(vertex)]; k < graph_.offsets[at(vertex) + 1]; ++k)
         if (side_[at(graph_.targets[at(k)])] != side_[at(vertex)]) cut += graph_.weights[at(k)];
     }
@@ -69,7 +69,7 @@ class Refiner {
     return gain;
   }
 
-  /// The best vertex of a side that may leave it, or -1.
+  /// Return the best vertex of a side that may leave it, or -1.
   int top(Queue& queue) const {
     for (; !queue.empty(); queue.pop()) {
       const Candidate& best = queue.top();
@@ -92,7 +92,7 @@ class Refiner {
 
   int choose(Queue (&queues)[2]) const {
     const int low = top(queues[0]), high = top(queues[1]);
-    // Out of balance: from the heavy side.
+    // Out of balance: move from the heavy side.
     if (low_ - n_low_ > tolerance_ && low >= 0) return low;
     if (n_low_ - low_ > tolerance_ && high >= 0) return high;
     const bool low_fits = low >= 0 && fits(low), high_fits = high >= 0 && fits(high);
@@ -124,7 +124,7 @@ class Refiner {
       for (int k = graph_.offsets[at(vertex)]; k < graph_.offsets[at(vertex) + 1]; ++k) {
         const int other = graph_.targets[at(k)];
         if (is_moved_[at(other)] || fixed_side(graph_, other) >= 0) continue;
-        // It gains by following, or loses by having been left.
+        // It gains by following, or loses by being left.
         const float change = 2 * graph_.weights[at(k)];
         gains_[at(other)] += side_[at(other)] == side_[at(vertex)] ? -change : change;
         queues[side_[at(other)]].push({gains_[at(other)], other});
@@ -149,7 +149,7 @@ class Refiner {
   std::vector<bool> is_moved_;
 };
 
-/// Pair vertices with the neighbour they share most with. @return the coarse vertex of each
+/// Pair each vertex with the neighbour of heaviest relative edge. @return the coarse vertex of each
 std::vector<int> match(const CutGraph& graph, int max_size, Random& random, int& n_coarse) {
   const int n = graph.n_vertices();
   std::vector<int> order(at(n)), coarse(at(n), -1);
@@ -164,7 +164,7 @@ std::vector<int> match(const CutGraph& graph, int max_size, Random& random, int&
       const int other = graph.targets[at(k)];
       if (coarse[at(other)] >= 0 || graph.sizes[at(vertex)] + graph.sizes[at(other)] > max_size) continue;
       if (fixed_side(graph, vertex) != fixed_side(graph, other)) continue;
-      // Small ones first, so that sizes stay alike.
+      // Small ones first, so that sizes stay similar.
       const float value = graph.weights[at(k)] /
                           (static_cast<float>(graph.sizes[at(vertex)]) * static_cast<float>(graph.sizes[at(other)]));
       if (best >= 0 && value <= most) continue;
@@ -186,9 +186,10 @@ CutGraph contract(const CutGraph& graph, const std::vector<int>& coarse, int n_c
   const auto members = Ragged<int, int>::grouped(at(n_coarse), [&](auto&& put) {
     for (int vertex = 0; vertex < graph.n_vertices(); ++vertex) put(coarse[at(vertex)], vertex);
   });
-  std::vector<int> place(at(n_coarse), -1);  // of a target in the row being made
+  std::vector<int> place(at(n_coarse), -1);  // index of a target in the current row
+  int n_targets = 0;
   for (int c = 0; c < n_coarse; ++c) {
-    const int row = static_cast<int>(result.targets.size());
+    const int row = n_targets;
     for (const int vertex : members[at(c)]) {
       result.sizes[at(c)] += graph.sizes[at(vertex)];
       if (!graph.bias.empty()) result.bias[at(c)] += graph.bias[at(vertex)];
@@ -197,19 +198,19 @@ CutGraph contract(const CutGraph& graph, const std::vector<int>& coarse, int n_c
         const int target = coarse[at(graph.targets[at(k)])];
         if (target == c) continue;
         if (place[at(target)] < row) {
-          place[at(target)] = static_cast<int>(result.targets.size());
+          place[at(target)] = n_targets++;
           result.targets.push_back(target);
           result.weights.push_back(0.0F);
         }
         result.weights[at(place[at(target)])] += graph.weights[at(k)];
       }
     }
-    result.offsets.push_back(static_cast<int>(result.targets.size()));
+    result.offsets.push_back(n_targets);
   }
   return result;
 }
 
-/// Grow side 0 from a vertex, always by the one that is tied to it most.
+/// Grow side 0 from a vertex, always by the vertex with the strongest ties to it.
 std::vector<signed char> grow(const CutGraph& graph, int n_low, int seed) {
   std::vector<signed char> side(graph.sizes.size(), 1);
   std::vector<float> ties(side.size());
@@ -241,7 +242,7 @@ std::vector<signed char> grow(const CutGraph& graph, int n_low, int seed) {
       if (!is_in[at(queue.top().second)] && queue.top().first == ties[at(queue.top().second)])
         vertex = queue.top().second;
     if (vertex < 0) {
-      // The start, and again where the graph falls apart.
+      // At the start, and again where the graph is disconnected.
       int n_seen = 0;
       while (n_seen < graph.n_vertices() && (is_in[at(next)] || fixed_side(graph, next) == 1)) {
         next = (next + 1) % graph.n_vertices();
@@ -270,7 +271,7 @@ std::vector<signed char> cut_coarsest(const CutGraph& graph, int n_low, int tole
   return best;
 }
 
-/// Sizes other than 1 leave the sides as far from balance as the largest.
+/// Return the tolerance: with sizes other than 1, the sides may be out of balance by the largest size.
 int tolerance_of(const CutGraph& graph) {
   const int largest = *std::ranges::max_element(graph.sizes);
   return largest == 1 ? 0 : largest;

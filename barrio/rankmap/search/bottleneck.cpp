@@ -17,9 +17,9 @@ std::size_t at(int i) noexcept { return i; }
 
 constexpr double min_looks = 1000;
 
-// What an exchange takes that is looked at: its partners, and all nodes' loads.
+// Return the seconds to evaluate an exchange: its partners, and all nodes' loads.
 double look_seconds(const CommunicationGraph& graph, const Machine& machine) {
-  const double degree = static_cast<double>(graph.partners.size()) / std::max(1, graph.n_ranks());
+  const double degree = graph.n_edge_ends() / std::max(1, graph.n_ranks());
   return 50e-9 + 30e-9 * degree + 1e-9 * machine.n_nodes();
 }
 
@@ -64,14 +64,14 @@ class Relief {
     }
   }
 
-  // The largest load alone says nothing of most exchanges: it is smoothed by a norm, which does.
+  // Most exchanges do not change the largest load, so a norm smooths it.
   [[nodiscard]] double norm_of(double sum) const { return scale_ * std::pow(sum, 1.0 / power); }
   [[nodiscard]] double term(double load) const {
     const double x = std::max(load, 0.0) / scale_, squared = x * x, fourth = squared * squared;
     return fourth * fourth * squared * squared;
   }
 
-  // Simulated annealing of the mixed cost with the norm in the place of the largest load; keeps the best it meets.
+  // Anneal the mixed cost with the norm instead of the largest load; keep the best placement on the way.
   void anneal(double n_moves, std::uint64_t seed) {
     scale_ = loads_[at(busiest())];
     if (!(scale_ > 0.0) || n_moves < 1 || graph_.partners.empty()) return;
@@ -82,16 +82,16 @@ class Relief {
     for (const double load : loads_) sum += term(load);
     Placement best = placement_;
     double mixed = mixed_cost(graph_, machine_, placement_, share_), best_mixed = mixed;
-    // Heats as parts of what an average pair of partners costs between nodes.
-    const double pair = 2 * mixed / static_cast<double>(graph_.partners.size());
+    // Temperatures as parts of the mean cost of a pair of partners between nodes.
+    const double pair = 2 * mixed / graph_.n_edge_ends();
     constexpr double first_heat = 3.0, last_heat = 0.03;
     for (double move = 0; move < n_moves && !is_late_; ++move) {
       if (deadline_.has_passed()) is_late_ = true;
-      const auto rank = static_cast<Rank>(random.below(graph_.n_ranks()));
+      const Rank rank = random.below(graph_.n_ranks());
       const auto partners = graph_.partners_of(rank);
       if (partners.empty() || is_fixed(rank)) continue;
       const int core = placement_.core_of(rank);
-      const int towards = placement_.core_of(partners[random.below(static_cast<int>(partners.size()))]);
+      const int towards = placement_.core_of(partners[random.below(partners.size())]);
       const int node = machine_.node_of(towards);
       if (node == machine_.node_of(core)) continue;
       const int other = machine_.first_core(node) + random.below(machine_.cores_of_node(node));
@@ -102,7 +102,7 @@ class Relief {
       const double rise = (1 - share_) * changes.of_z + share_ * changes.inside +
                           norm_share * (norm_of(std::max(new_sum, 0.0)) - norm_of(sum));
       const double heat = pair * first_heat * std::pow(last_heat / first_heat, move / n_moves);
-      if (rise > heat * exponentials.draw(static_cast<std::uint32_t>(random.next()))) {
+      if (rise > heat * exponentials.draw(random.next())) {
         forget_changes();
         continue;
       }
@@ -122,9 +122,9 @@ class Relief {
     loads_ = compute_node_loads(graph_, machine_, placement_);
   }
 
-  // The exchange of a rank of this node that helps most. @return false if there is none
+  // Make the best exchange of a rank of this node. @return false if none helps
   bool relieve(int node) {
-    // Rounding is no gain.
+    // A difference by rounding is not a gain.
     const double least = std::max(1e-9 * half_nodes_ * loads_[at(node)], min_);
     double best = -least;
     int best_core = -1, best_other = -1;
@@ -152,7 +152,8 @@ class Relief {
     return true;
   }
 
-  // Cores of other nodes that a rank may go to: of ranks near it in the graph, beside them, and on the calmest nodes.
+  // List the cores of other nodes to try for a rank: of ranks near it in the graph, beside them, and on the calmest
+  // nodes.
   std::vector<int> candidates(Rank rank, int node) {
     std::vector<int> cores;
     const auto add = [&](int core) {
@@ -182,7 +183,7 @@ class Relief {
     double of_z = 0.0, inside = 0.0;
   };
 
-  // How Z and what is inside nodes would change; and loads, in `change_` of the nodes in `touched_`.
+  // Compute the changes of Z and of the cost inside nodes; and of loads, in `change_` for the nodes in `touched_`.
   Changes changes_of(int core, int other) {
     Changes changes;
     const Rank rank = placement_.rank_at(core), other_rank = placement_.rank_at(other);
@@ -218,10 +219,10 @@ class Relief {
     touched_.clear();
   }
 
-  // How the mixed cost would change.
+  // Return the change of the mixed cost.
   double try_exchange(int core, int other, int busiest_node) {
     const Changes changes = changes_of(core, other);
-    // The largest load afterwards: of nodes that change, and of those that do not.
+    // The largest load afterwards, over all nodes.
     double largest = 0.0;
     for (std::size_t node = 0; node < loads_.size(); ++node) largest = std::max(largest, loads_[node] + change_[node]);
     forget_changes();

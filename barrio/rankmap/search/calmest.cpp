@@ -28,7 +28,7 @@ double Calmest::mixed(const Candidate& one) const {
 void Calmest::relieve(const Candidate& found, double seconds) {
   if (!(plan_.bottleneck > 0.0)) return;
   const bool is_new = std::exchange(last_cost_, found.cost) > found.cost;
-  // The order given may be the better start for this, though not in Z.
+  // The given order may be the better start here, though not in Z.
   Candidate one = is_new && mixed(found) <= mixed_given_ ? found : best_;
   const bool is_whole = relieve_bottleneck(graph_, machine_, one.placement, plan_.bottleneck, plan_.is_fixed, deadline_,
                                            seconds, plan_.seed + n_calls_++);

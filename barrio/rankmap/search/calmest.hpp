@@ -12,20 +12,20 @@ namespace barrio::rankmap::detail {
 struct ReliefPlan {
   double bottleneck = 0.0;  ///< share of the busiest node, see `mixed_cost`; 0: nothing is done
   std::uint64_t seed = 1;
-  const std::vector<bool>& is_fixed;  ///< by rank; empty: none
+  const std::vector<bool>& is_fixed;  ///< by rank; empty: no rank is fixed
 };
 
-/// The best placement in the mixed cost, made of placements that are good in Z. Never worse than `given`.
+/// The best placement in the mixed cost, derived from placements that are good in Z. Never worse than `given`.
 class Calmest {
  public:
-  /// Borrows the graph, the machine and the plan's list.
+  /// Start from `given`. Borrows the graph, the machine and the plan's list.
   Calmest(const CommunicationGraph& graph, const Machine& machine, const Candidate& given, const ReliefPlan& plan,
           Deadline deadline);
 
-  /// Relieve the busiest node of what was found, or of the best so far if that is not new. @pre each call's `found`
-  /// costs no more than the last one's. Cost: about twice `seconds`, counted in work
+  /// Relieve the busiest node of `found`, or of the best so far if `found` is not new. @pre each call's `found` costs
+  /// no more than the last one's. Cost: about twice `seconds`, counted in work
   void relieve(const Candidate& found, double seconds);
-  /// The same in calls that double, within so many seconds: more of them never end in worse.
+  /// Relieve it in calls of doubling length, within `seconds`: more seconds never give a worse result.
   void relieve_in_rungs(const Candidate& found, double seconds);
 
   [[nodiscard]] const Candidate& best() const& noexcept { return best_; }

@@ -6,7 +6,7 @@
 
 namespace barrio::rankmap::detail {
 
-/// A placement and what it was found by.
+/// A placement and the method that found it.
 struct Candidate {
   Placement placement;
   double cost = 0.0;

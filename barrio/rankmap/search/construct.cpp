@@ -8,7 +8,8 @@
 namespace barrio::rankmap {
 namespace {
 
-// The free rank with the largest sum, lowest rank first among equals. Sums only grow: an old entry is passed over.
+// Queue for the free rank with the largest sum, ties to the lowest rank. Sums only grow, so outdated entries are
+// skipped.
 class RankQueue {
  public:
   explicit RankQueue(int n_ranks) : sums_(n_ranks, 0.0), placed_(sums_.size(), false) {}
@@ -29,7 +30,7 @@ class RankQueue {
       placed_[i] = true;
       return top.rank;
     }
-    // No free rank talks to a placed one.
+    // No free rank communicates with a placed one.
     while (placed_[next_silent_]) ++next_silent_;
     placed_[next_silent_] = true;
     return next_silent_;
@@ -49,14 +50,14 @@ class RankQueue {
   Rank next_silent_ = 0;
 };
 
-// The free core with the smallest distance sum. Free cores of one group have the same sum, so groups are enough.
+// Queue for the free core with the smallest distance sum. Free cores of one group have the same sum, so groups suffice.
 class CoreQueue {
  public:
   explicit CoreQueue(const Machine& machine)
       : machine_(machine), sums_(machine.n_groups(), 0.0), n_used_(sums_.size(), 0) {}
 
   int take_first() {
-    // Distances to all cores of the machine; cores of a group agree on this too.
+    // Distances to all cores of the machine; equal for cores of a group too.
     std::vector<double> totals(sums_.size(), 0.0);
     for (int group = 0; group < machine_.n_groups(); ++group) totals[group] = machine_.total_distance(group);
     return take_from(static_cast<int>(std::ranges::min_element(totals) - totals.begin()));
@@ -71,7 +72,7 @@ class CoreQueue {
     return take_from(best);
   }
 
-  /// The core where partners at these places, of these weights, are nearest.
+  /// Take the free core that is nearest to partners in these groups, of these weights.
   int take_near(std::span<const int> groups, std::span<const double> weights) {
     int best = -1;
     double least = 0.0;
@@ -102,7 +103,7 @@ class CoreQueue {
 
 namespace {
 
-// @param choose  called with a rank, and what is placed already as core or -1 per rank; takes a core
+// @param choose  called with a rank and the placement so far, as core or -1 per rank; takes a core
 template <class Choose>
 Placement construct_by(const CommunicationGraph& graph, const Machine& machine, const Choose& choose) {
   const int n_ranks = graph.n_ranks();

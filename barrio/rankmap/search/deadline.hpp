@@ -5,13 +5,13 @@
 
 namespace barrio::rankmap {
 
-/// Say when a search has to stop, by the processor time of this thread: what other programs take does not count, so
-/// that a busy machine finds what an idle one does. Copyable; the clock is read at most once in 256 questions.
+/// The time at which a search must stop, in processor time of this thread. Time of other programs does not count, so a
+/// busy machine finds the same result as an idle one. Copyable; the clock is read at most once in 256 questions.
 class Deadline {
  public:
-  /// Never.
+  /// Make a deadline that never passes.
   Deadline() = default;
-  /// So many seconds from now; infinity is never.
+  /// Make a deadline after this many seconds; infinity means never.
   explicit Deadline(double seconds) noexcept
       : is_set_(seconds < std::numeric_limits<double>::infinity()), end_(now() + seconds) {}
 
@@ -21,7 +21,7 @@ class Deadline {
     return passed_;
   }
 
-  /// The same, and the clock is read: for callers who ask seldom.
+  /// Tell the same with a read of the clock: for callers that ask seldom.
   [[nodiscard]] bool has_passed_now() noexcept {
     if (is_set_ && !passed_) passed_ = now() >= end_;
     return passed_;

@@ -11,7 +11,7 @@
 namespace barrio::rankmap {
 namespace {
 
-// An exchange counts as better only beyond rounding errors, or two equal placements could take turns for ever.
+// Return the smallest gain beyond rounding errors; without it two equal placements could alternate for ever.
 double min_gain(const CommunicationGraph& graph, const Machine& machine, const Placement& placement) {
   return 1e-12 * cost(graph, machine, placement);
 }
@@ -56,7 +56,7 @@ class NearSearch {
     waiting_.push_back(rank);
   }
 
-  // Everything whose best exchange may be another one now.
+  // Wake all ranks whose best exchange may have changed.
   void wake_around(Rank rank) {
     if (rank == no_rank) return;
     wake(rank);
@@ -64,10 +64,10 @@ class NearSearch {
   }
 
   void visit(Rank rank) {
-    // In a dense graph two steps lead everywhere, by many ways; going through all ranks once is cheaper then.
+    // In a dense graph two steps lead everywhere, by many paths; one pass over all ranks is cheaper then.
     std::size_t n_steps = 0;
     for (const Rank partner : graph_.partners_of(rank)) n_steps += graph_.degree_of(partner);
-    if (n_steps >= static_cast<std::size_t>(graph_.n_ranks())) {
+    if (std::cmp_greater_equal(n_steps, graph_.n_ranks())) {
       for (Rank other = 0; other < graph_.n_ranks(); ++other)
         if (other != rank) try_exchange(rank, placement_.core_of(other));
     } else {
@@ -79,7 +79,7 @@ class NearSearch {
         meet(partner);
         for (const Rank other : graph_.partners_of(partner)) meet(other);
       }
-      // The marks of this visit must not be taken for those of the next visit to the same rank.
+      // Clear the marks: the next visit to the same rank must not see those of this one.
       for (const Rank partner : graph_.partners_of(rank)) {
         last_seen_by_[partner] = no_rank;
         for (const Rank other : graph_.partners_of(partner)) last_seen_by_[other] = no_rank;
@@ -127,7 +127,7 @@ class NearSearch {
 // Search the pairs of cores in [begin, end) until none improves. @return false if the deadline passed
 bool exchange_in_block(const CommunicationGraph& graph, const Machine& machine, Placement& placement, int begin,
                        int end, double gain, Deadline& deadline, SearchCounts& counts) {
-  int last_i = -1, last_j = -1;  // the last exchange: without another one until here, the search is over
+  int last_i = -1, last_j = -1;  // the last exchange: the search is over when the scan returns here without another
   do {
     for (int i = begin; i < end; ++i) {
       for (int j = machine.group_end(machine.group_of(i)); j < end; ++j) {

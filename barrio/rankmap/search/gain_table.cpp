@@ -7,9 +7,7 @@ namespace {
 
 constexpr std::size_t floats_in_line = 8;
 
-std::size_t padded(int n) {
-  return (static_cast<std::size_t>(n) + floats_in_line - 1) / floats_in_line * floats_in_line;
-}
+std::size_t padded(int n) { return (n + floats_in_line - 1) / floats_in_line * floats_in_line; }
 
 }  // namespace
 
@@ -27,7 +25,7 @@ GainTable::GainTable(const CommunicationGraph& graph, const Machine& machine, Se
 }
 
 std::uint64_t GainTable::bytes(const CommunicationGraph& graph, const Machine& machine) noexcept {
-  const auto rows = static_cast<std::uint64_t>(graph.n_ranks()) + static_cast<std::uint64_t>(machine.n_groups());
+  const std::uint64_t rows = std::int64_t{graph.n_ranks()} + machine.n_groups();
   return rows * padded(machine.n_groups()) * sizeof(float);
 }
 

@@ -9,31 +9,31 @@
 
 namespace barrio::rankmap::detail {
 
-/// What each rank would pay in each group: the sum of its partners' weights times their distance from there. With it
-/// the change of the cost by an exchange is four look-ups, and only an exchange that is made costs work.
+/// Table of the cost of each rank in each group: the sum of its partners' weights times their distance from there. With
+/// it, the cost change of an exchange takes four look-ups, and only exchanges that are made cost work.
 /// Memory: 4 bytes x ranks x groups, and groups x groups.
 class GainTable {
  public:
   GainTable(const CommunicationGraph& graph, const Machine& machine, Seats& seats);
 
-  /// The bytes that a table for this would take.
+  /// Return the bytes of such a table.
   static std::uint64_t bytes(const CommunicationGraph& graph, const Machine& machine) noexcept;
 
-  /// The change of the cost if two vertices of different groups exchanged places, but for what they send each other:
-  /// never more than `delta`.
+  /// Bound the cost change of an exchange of two vertices in different groups: without their mutual traffic, never more
+  /// than `delta`.
   [[nodiscard]] float bound(int vertex, int other) const noexcept {
     const float* const a = row(vertex);
     const float* const b = row(other);
     const int from = seats_.group_of(vertex), to = seats_.group_of(other);
     return a[to] - a[from] + (b[from] - b[to]);
   }
-  /// What two vertices pay each other, which an exchange does not change and `bound` counts as saved.
+  /// Return the mutual cost of two vertices, which an exchange does not change but `bound` counts as saved.
   [[nodiscard]] float correction(int vertex, int other) const noexcept;
   void exchange(int vertex, int other) noexcept;
-  /// Compute the sums anew: they are kept in single precision, and rounding adds up. Cost: O(edges * groups)
+  /// Recompute the sums: they are kept in single precision, and rounding errors accumulate. Cost: O(edges * groups)
   void refresh();
   [[nodiscard]] const float* row(int vertex) const noexcept {
-    return sums_.data() + static_cast<std::size_t>(seats_.is_rank(vertex) ? vertex : seats_.n_ranks()) * stride_;
+    return sums_.data() + at(seats_.is_rank(vertex) ? vertex : seats_.n_ranks()) * stride_;
   }
   [[nodiscard]] const Seats& seats() const noexcept { return seats_; }
 
@@ -47,17 +47,17 @@ class GainTable {
   Seats& seats_;
   std::size_t stride_;
   std::vector<float> distances_;  // groups x groups
-  std::vector<float> sums_;       // ranks x groups, and a row of zeros for silent vertices
+  std::vector<float> sums_;       // ranks x groups, and a row of zeros for free cores
 };
 
-/// The same questions answered from the lists of partners: for machines whose table would not fit.
+/// The same interface computed from the lists of partners: for machines whose table would not fit.
 class GainLists {
  public:
   GainLists(const CommunicationGraph& graph, const Machine& machine, Seats& seats)
       : graph_(graph), machine_(machine), seats_(seats) {}
 
   [[nodiscard]] float bound(int vertex, int other) const noexcept { return static_cast<float>(delta(vertex, other)); }
-  /// The change of the cost if two vertices exchanged places.
+  /// Return the cost change of an exchange of two vertices.
   [[nodiscard]] double delta(int vertex, int other) const noexcept {
     const int from = seats_.group_of(vertex), to = seats_.group_of(other);
     const auto slices = machine_.told_apart_by(from, to);
@@ -77,7 +77,7 @@ class GainLists {
     double change = 0.0;
     for (std::size_t k = 0; k < partners.size(); ++k) {
       const int there = seats_.group_of(partners[k]);
-      // Most partners of a move in a tree are as far from the one place as from the other.
+      // Most partners of a move in a tree are equally far from both places.
       const bool is_told =
           (there >= slices[0].begin && there < slices[0].end) || (there >= slices[1].begin && there < slices[1].end);
       if (!is_told || partners[k] == other) continue;  // the two keep their distance

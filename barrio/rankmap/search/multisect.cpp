@@ -77,7 +77,7 @@ class Multisection {
           graph.weights.push_back(static_cast<float>(weights[k]));
           continue;
         }
-        // In units of an edge that crosses.
+        // In units of the cost of an edge across the cut.
         const int centre = centre_of_[at(partners[k])];
         const double more = machine_.group_distance(high, centre) - machine_.group_distance(low, centre);
         if (more == 0.0 || !(apart > 0.0)) continue;
@@ -95,16 +95,16 @@ class Multisection {
     return detail::bisect(graph, n_low, mix64(seed_ ^ mix64(n_cuts_++)));
   }
 
-  // The first ranks to the lower side, but for fixed ones.
+  // Send the first ranks to the lower side, except fixed ones.
   std::vector<signed char> in_order(const std::vector<Rank>& ranks, const std::vector<int>& low_groups,
                                     const std::vector<int>& high_groups) const {
     detail::CutGraph graph;
     fix(ranks, low_groups, graph);
     graph.fixed.resize(ranks.size(), -1);
-    const auto n_fixed_high = static_cast<int>(std::ranges::count(graph.fixed, 1));
-    const int n_low = std::min(static_cast<int>(ranks.size()) - n_fixed_high, capacity(low_groups));
-    BARRIO_ASSERT(cheap, static_cast<int>(ranks.size()) - n_low <= capacity(high_groups), ranks.size(), n_low);
-    int n_left = n_low - static_cast<int>(std::ranges::count(graph.fixed, 0));
+    const std::int64_t n_fixed_high = std::ranges::count(graph.fixed, 1);
+    const std::int64_t n_low = std::min<std::int64_t>(std::ssize(ranks) - n_fixed_high, capacity(low_groups));
+    BARRIO_ASSERT(cheap, std::ssize(ranks) - n_low <= capacity(high_groups), ranks.size(), n_low);
+    std::int64_t n_left = n_low - std::ranges::count(graph.fixed, 0);
     for (signed char& side : graph.fixed)
       if (side < 0) side = n_left-- > 0 ? 0 : 1;
     return std::move(graph.fixed);
@@ -143,8 +143,8 @@ class Multisection {
   Deadline deadline_;
   std::uint64_t n_cuts_ = 0;
   std::vector<int> core_of_;
-  std::vector<int> centre_of_;  // a group in the middle of the part of the machine that a rank is in by now
-  std::vector<int> local_;      // of a rank in the graph that is being cut
+  std::vector<int> centre_of_;  // a central group of the part of the machine that currently has the rank
+  std::vector<int> local_;      // index of a rank in the graph that is being cut
 };
 
 }  // namespace

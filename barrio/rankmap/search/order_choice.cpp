@@ -26,20 +26,20 @@ double sure_gain_of(const MapResult& result, const Machine& machine, const MapOp
 }
 
 std::string why_given_stays(const OrderChoice& choice, const MapResult& result) {
-  if (result.placement == result.given) return "it is as good as what was found";
+  if (result.placement == result.given) return "it is as good as the placement found";
   const bool is_tie = choice.gain <= rounding;
   const double calmer = gain_of(result.before.max_node_out_bytes, result.after.max_node_out_bytes);
-  if (is_tie && (calmer <= rounding || calmer < choice.min_gain)) return "what was found costs the same";
+  if (is_tie && (calmer <= rounding || calmer < choice.min_gain)) return "the placement found costs the same";
   if (!is_tie && choice.gain < choice.min_gain)
-    return fmt::format("what was found gains {}, less than --min-gain {:.3g}", percent(choice.gain),
+    return fmt::format("the placement found gains {}, less than --min-gain {:.3g}", percent(choice.gain),
                        100.0 * choice.min_gain);
   if (!choice.sure_gain) return {};
   const bool is_sure =
       is_tie ? *choice.sure_gain >= -rounding : *choice.sure_gain > rounding && *choice.sure_gain >= choice.min_gain;
   if (is_sure) return {};
   return fmt::format(
-      "what was found gains {} with collectives and {} without, and a recording only guesses who sends to whom in "
-      "these; --collectives 1 counts them all the same",
+      "the placement found gains {} with collectives and {} without, and a recording only estimates who sends to "
+      "whom in collectives; --collectives 1 counts them in full",
       percent(choice.gain), percent(*choice.sure_gain));
 }
 
@@ -49,7 +49,7 @@ OrderChoice choose_order(const MapResult& result, const Machine& machine, const 
                          const TrafficMatrix* sure) {
   if (!(min_gain >= 0.0 && min_gain <= 1.0))
     throw Error(ErrorCode::usage, {.subject = fmt::format("--min-gain {}", 100.0 * min_gain),
-                                   .cause = "is no part of the cost in percent",
+                                   .cause = "must be a part of the cost in percent",
                                    .remedy = "use 0 to 100"});
   OrderChoice choice{.gain = gain_of(result.mixed_before, result.mixed_after), .min_gain = min_gain};
   if (sure != nullptr) choice.sure_gain = sure_gain_of(result, machine, options, *sure);

@@ -22,33 +22,33 @@ namespace {
 
 // Shares of a rung, and moves of a run: measured on halo graphs of 64 to 4 096 ranks.
 constexpr double start_share = 0.25;
-constexpr double start_share_without_table = 0.6;  // moves cost more there, and gain less
+constexpr double start_share_without_table = 0.6;  // moves there cost more, and gain less
 constexpr int max_bisections = 32;
-constexpr double moves_per_rank = 20'000;  // of a run that leaves little to a longer one
+constexpr double moves_per_rank = 20'000;  // of a run after which a longer one gains little
 constexpr double group_moves_per_group = 400;
 constexpr double first_round = 0.1;  // of such a run
 constexpr double second_round = 0.4;
 constexpr double first_share = 0.4;  // of a tournament's moves
-constexpr int survivors = 4;         // one of so many
+constexpr int survivors = 4;         // one of this many
 constexpr double min_start_seconds = 0.5e-3;
 constexpr double annealing_of_first = 0.5;  // of the time of the first start
-constexpr double first_rung = 1.25;         // ends after so many times the first start
+constexpr double first_rung = 1.25;         // ends after this many times the first start
 constexpr double group_share = 0.05;        // of a rung, for moving whole groups after one bisection
 constexpr double tabu_share = 0.8;          // on machines without structure
 constexpr double polish_edge_seconds = 3e-6;
 constexpr double choice_seconds = 3e-9;
 constexpr double greedy_share = 0.1;
-constexpr double bisection_edge_seconds = 0.15e-6;  // and level
+constexpr double bisection_edge_seconds = 0.15e-6;  // and per level
 constexpr double bisection_group_seconds = 100e-6;
 constexpr double heats[] = {0.1, 0.1, 0.25};
 constexpr double heat_without_table = 0.03;
 constexpr double rounding = 1 + 1e-9;
 
-// Beyond some hundred groups their table leaves the caches.
+// Beyond some hundred groups the table no longer fits into the caches.
 double group_move_seconds(const Machine& machine) noexcept { return machine.n_groups() <= 512 ? 60e-9 : 700e-9; }
 
-/// The search as pieces of work, whose order and sizes do not depend on the time in all: they make rungs, each of
-/// which ends at a power of two of seconds. Who has more time does the same pieces and more of them.
+/// The search as pieces of work, whose order and sizes do not depend on the total time. They form rungs, each of which
+/// ends at a power of two of seconds. More time means the same pieces, and then more of them.
 class Portfolio {
  public:
   Portfolio(const CommunicationGraph& graph, const Machine& machine, const Candidate& given, const SearchPlan& plan,
@@ -68,7 +68,7 @@ class Portfolio {
     make_first_start();
     double end = std::exp2(std::ceil(std::log2(first_rung * spent_seconds_)));
     while (climb(end - spent_seconds_)) {
-      spent_seconds_ = end;  // without what rounding left
+      spent_seconds_ = end;  // without the remainder of rounding
       end *= 2;
     }
     return plan_.bottleneck > 0.0 ? calmest_.best() : best_;
@@ -87,13 +87,13 @@ class Portfolio {
     return {std::move(placement), cost_now, std::move(method)};
   }
 
-  /// Of two that cost the same, the one whose busiest node has less to do.
+  /// Keep the better one; of two with the same cost, the one with the smaller load on its busiest node.
   void keep(const Candidate& found) {
     const auto load = [&](const Candidate& one) { return busiest_load(graph_, machine_, one.placement); };
     if (found.cost < best_.cost || (found.cost == best_.cost && load(found) < load(best_))) best_ = found;
   }
 
-  /// Take the time for the next piece of work. @return false from the first piece on that there is no time for
+  /// Take the time for the next piece of work. @return false from the first piece on for which there is no time
   bool take(double seconds) {
     if (deadline_.has_passed_now()) is_complete_ = false;
     is_over_ = is_over_ || !is_complete_ || spent_seconds_ + seconds > rounding * plan_.seconds;
@@ -101,12 +101,12 @@ class Portfolio {
     return !is_over_;
   }
 
-  /// What is done whatever the time.
+  /// Make the first start, whatever the time.
   void make_first_start() {
     starts_.push_back(given_);
     if (plan_.construction != nullptr) add_start(candidate(*plan_.construction, "construction"));
     double seconds = min_start_seconds;
-    // Bisection knows little of a machine without structure.
+    // Bisection is of little use on a machine without structure.
     if (!machine_.is_dense()) {
       bisect(0);
       seconds += bisection_seconds();
@@ -119,7 +119,7 @@ class Portfolio {
     spent_seconds_ = (1 + annealing_of_first) * seconds + polish_seconds();
   }
 
-  /// One rung. @return whether there was time for all of it
+  /// Run one rung. @return whether there was time for all of it
   bool climb(double seconds) {
     const double polishing = polish_seconds();
     const double tabu = is_for_tabu_ ? tabu_share * seconds : 0.0;
@@ -143,11 +143,10 @@ class Portfolio {
   }
 
   [[nodiscard]] double bisection_seconds() const {
-    // No more parts of the machine are cut than ranks.
+    // The number of parts is at most the number of ranks.
     const int n_parts = std::min(machine_.n_groups(), graph_.n_ranks());
     const double n_levels = std::log2(std::max(2, n_parts));
-    return bisection_edge_seconds * static_cast<double>(graph_.partners.size()) * n_levels +
-           bisection_group_seconds * n_parts;
+    return bisection_edge_seconds * graph_.n_edge_ends() * n_levels + bisection_group_seconds * n_parts;
   }
 
   void bisect(std::uint64_t n_group_moves) {
@@ -159,8 +158,7 @@ class Portfolio {
 
   /// @param[in,out] left  seconds of the rung
   bool make_starts(double& left) {
-    const double choices =
-        (static_cast<double>(graph_.partners.size()) / 2 + 2.0 * graph_.n_ranks()) * machine_.n_groups();
+    const double choices = (graph_.n_edge_ends() / 2 + 2.0 * graph_.n_ranks()) * machine_.n_groups();
     const double greedy = choices * choice_seconds;
     if (!has_greedy_start_ && plan_.is_fixed.empty() && greedy < greedy_share * left) {
       if (!take(greedy)) return false;
@@ -194,7 +192,7 @@ class Portfolio {
     keep(one);
   }
 
-  /// Short runs from many starts, longer ones from the best of these, what is left from the best of all.
+  /// Run briefly from many starts, longer from the best of these, and for the remaining time from the best of all.
   /// @return the last, unless the time ended
   std::optional<Candidate> hold_tournament(double seconds) {
     double left = seconds / move_seconds_;
@@ -214,7 +212,7 @@ class Portfolio {
       std::ranges::stable_sort(running, {}, &Candidate::cost);
       running.resize((running.size() + survivors - 1) / survivors);
     }
-    // Tabu search is at home in one valley: a rung that begins with another one finds more.
+    // Tabu search stays in one valley: a rung that begins in another one finds more.
     const bool is_best = running.empty() || (!is_for_tabu_ && best_.cost < running.front().cost);
     Candidate last = is_best ? best_ : std::move(running.front());
     if (left < 1) return last;
@@ -223,7 +221,7 @@ class Portfolio {
     return last;
   }
 
-  /// Cut where the time ends: with more of it, the same steps come first.
+  /// Run tabu search, cut off at the end of the time: with more time, the same steps come first.
   bool search_tabu(Candidate start, double seconds) {
     const bool is_whole = take(seconds);
     const double left = is_whole ? seconds : plan_.seconds - spent_seconds_;
@@ -239,7 +237,7 @@ class Portfolio {
   }
 
   [[nodiscard]] double polish_seconds() const {
-    return is_polished_ ? polish_edge_seconds * static_cast<double>(graph_.partners.size()) : 0.0;
+    return is_polished_ ? polish_edge_seconds * graph_.n_edge_ends() : 0.0;
   }
 
   void polish() {

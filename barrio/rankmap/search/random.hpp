@@ -15,29 +15,30 @@ class Random {
   explicit Random(std::uint64_t seed) noexcept : state_(mix64(seed)) {}
 
   std::uint64_t next() noexcept { return mix64(state_++); }
-  /// In 0..n-1, by multiplication in place of division; the bias is below n / 2^32.
-  int below(int n) noexcept { return scale(static_cast<std::uint32_t>(next() >> 32U), n); }
-  static int scale(std::uint32_t bits, int n) noexcept {
-    return static_cast<int>((static_cast<std::uint64_t>(bits) * static_cast<std::uint64_t>(n)) >> 32U);
+  /// Return a number in 0..n-1, by multiplication in place of division; the bias is below n / 2^32.
+  int below(std::size_t n) noexcept { return scale(next() >> 32U, n); }
+  /// Return a number in 0..n-1 by the lowest 32 bits.
+  static int scale(std::uint64_t bits, std::size_t n) noexcept {
+    return static_cast<int>((bits & 0xFFFF'FFFFU) * n >> 32U);
   }
-  /// In [0, 1).
+  /// Return a number in [0, 1).
   double uniform() noexcept { return static_cast<double>(next() >> 11U) * 0x1p-53; }
 
  private:
   std::uint64_t state_;
 };
 
-/// -log(u) of evenly spaced u, from which Metropolis draws: a search asks for one a move.
+/// Table of -log(u) of evenly spaced u, for Metropolis' criterion: a search draws one per move.
 class Exponentials {
  public:
   Exponentials() noexcept {
-    for (std::size_t i = 0; i < values_.size(); ++i)
-      values_[i] = static_cast<float>(-std::log((static_cast<double>(i) + 0.5) / static_cast<double>(values_.size())));
+    for (int i = 0; i < n_values; ++i) values_[i] = static_cast<float>(-std::log((i + 0.5) / n_values));
   }
-  [[nodiscard]] float draw(std::uint32_t bits) const noexcept { return values_[bits % values_.size()]; }
+  [[nodiscard]] float draw(std::uint64_t bits) const noexcept { return values_[bits % n_values]; }
 
  private:
-  std::array<float, 4096> values_;
+  static constexpr int n_values = 4096;
+  std::array<float, n_values> values_;
 };
 
 }  // namespace barrio::rankmap::detail

@@ -11,7 +11,7 @@ constexpr double heat = 0.4;
 
 std::size_t at(int i) noexcept { return i; }
 
-// What groups send each other, as if each were a rank.
+// Compute the traffic between groups, as if each were a rank.
 CommunicationGraph contract_groups(const CommunicationGraph& graph, const Machine& machine,
                                    const Placement& placement) {
   CommunicationGraph groups;

@@ -8,12 +8,13 @@
 
 namespace barrio::rankmap::detail {
 
-/// Whether whole groups of cores can be moved, and that can change the cost: they are of one size, above one, and not
-/// all equally far from each other.
+/// Tell whether whole groups of cores can move with effect on the cost: they have one size, above one, and are not all
+/// equally far from each other.
 bool can_move_groups(const Machine& machine);
 
-/// Anneal where whole groups of ranks are, each staying together: what single exchanges reach only over worse
-/// placements. Never worse. Groups with a fixed rank stay. Local; deterministic unless the deadline passes.
+/// Anneal the positions of whole groups of ranks, each staying together: single exchanges would reach the result only
+/// through worse placements. Never worse. Groups with a fixed rank stay. Local; deterministic unless the deadline
+/// passes.
 /// @pre can_move_groups(machine)
 void move_groups(const CommunicationGraph& graph, const Machine& machine, Placement& placement,
                  const std::vector<bool>& is_fixed, std::uint64_t n_moves, std::uint64_t seed, Deadline deadline = {});

@@ -4,7 +4,7 @@
 
 namespace barrio::rankmap {
 
-/// Count what a search did.
+/// Counts of a search.
 struct SearchCounts {
   std::uint64_t n_tried = 0;      ///< pairs whose change of cost was computed
   std::uint64_t n_exchanged = 0;  ///< exchanges made

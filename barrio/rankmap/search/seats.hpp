@@ -8,11 +8,11 @@
 
 namespace barrio::rankmap::detail {
 
-/// A placement as searches change it: vertices are the ranks, and after them one silent vertex for each free core, so
-/// that every move is an exchange of two vertices.
+/// A placement in the form that searches change. Vertices are the ranks, followed by one silent vertex for each free
+/// core, so every move is an exchange of two vertices.
 class Seats {
  public:
-  /// @param[in] is_fixed  by rank, whether it stays where it is; empty: none
+  /// @param[in] is_fixed  by rank, whether it stays where it is; empty: no rank is fixed
   Seats(const Machine& machine, const Placement& placement, const std::vector<bool>& is_fixed = {})
       : machine_(&machine), n_ranks_(placement.n_ranks()), is_fixed_(is_fixed) {
     core_of_.assign(placement.core_of_rank().begin(), placement.core_of_rank().end());

@@ -20,7 +20,7 @@
 namespace barrio::rankmap {
 namespace {
 
-constexpr double few_ranks = 128, many_ranks = 8192;  // a second between
+constexpr double few_ranks = 128, many_ranks = 8192;  // a second between them
 constexpr double min_seconds = 0.01, max_seconds = 1e6;
 constexpr double max_construction_choices = 32e6;
 
@@ -57,13 +57,13 @@ void check(const TrafficMatrix& traffic, const Machine& machine, const MapOption
     refuse(ErrorCode::usage, "bottleneck", fmt::format("is {}", options.bottleneck), "use a share, 0 to 1");
   if (options.given && (options.given->n_ranks() != traffic.n_ranks() || options.given->n_cores() != machine.n_cores()))
     refuse(ErrorCode::usage, "given placement",
-           fmt::format("is of {} ranks on {} cores, not {} on {}", options.given->n_ranks(), options.given->n_cores(),
-                       traffic.n_ranks(), machine.n_cores()),
+           fmt::format("has {} ranks on {} cores, but must have {} on {}", options.given->n_ranks(),
+                       options.given->n_cores(), traffic.n_ranks(), machine.n_cores()),
            "give the placement of this job on this machine");
   check_weight(traffic, options);
 }
 
-/// The order given, after each pinned rank has changed places with who is on its core.
+/// Return the given order after each pinned rank was exchanged with the rank on its core.
 Placement pinned(Placement placement, const std::vector<Pin>& pins, std::vector<bool>& is_fixed) {
   if (pins.empty()) return placement;
   is_fixed.assign(placement.n_ranks(), false);
@@ -71,7 +71,7 @@ Placement pinned(Placement placement, const std::vector<Pin>& pins, std::vector<
   for (const Pin& pin : pins) {
     if (pin.rank < 0 || pin.rank >= placement.n_ranks())
       refuse(ErrorCode::usage, fmt::format("pin of rank {}", pin.rank),
-             fmt::format("is not of a rank in 0..{}", placement.n_ranks() - 1), "pin ranks of this job");
+             fmt::format("must be of a rank in 0..{}", placement.n_ranks() - 1), "pin ranks of this job");
     if (pin.core >= placement.n_cores())
       refuse(ErrorCode::usage, fmt::format("pin of rank {}", pin.rank),
              fmt::format("core {} is not in 0..{}", pin.core, placement.n_cores() - 1), "name a core of the machine");
@@ -80,7 +80,7 @@ Placement pinned(Placement placement, const std::vector<Pin>& pins, std::vector<
     const auto is_pinned = [&](Rank rank) { return rank != no_rank && is_fixed[rank]; };
     if (is_pinned(pin.rank) || is_pinned(there))
       refuse(ErrorCode::usage, fmt::format("pin of rank {}", pin.rank),
-             is_pinned(pin.rank) ? "is given twice" : fmt::format("core {} is rank {}'s by another pin", core, there),
+             is_pinned(pin.rank) ? "is given twice" : fmt::format("core {} has rank {} by another pin", core, there),
              "give each rank one core of its own");
     placement.exchange(placement.core_of(pin.rank), core);
     is_fixed[pin.rank] = true;
@@ -88,7 +88,7 @@ Placement pinned(Placement placement, const std::vector<Pin>& pins, std::vector<
   return placement;
 }
 
-/// The paper's methods, as they are.
+/// Run the paper's methods unchanged.
 detail::Candidate by_the_paper(const CommunicationGraph& graph, const Machine& machine, const MapOptions& options,
                                const detail::Candidate& given, const Placement& construction) {
   if (!options.pins.empty())
@@ -104,13 +104,14 @@ detail::Candidate by_the_paper(const CommunicationGraph& graph, const Machine& m
   return found;
 }
 
-/// The construction method looks at all groups of cores for each rank.
+/// Tell whether the construction method is affordable: it visits all groups of cores for each rank.
 bool has_time_to_construct(const CommunicationGraph& graph, const Machine& machine) {
-  return static_cast<double>(graph.n_ranks()) * machine.n_groups() <= max_construction_choices;
+  const double n_ranks = graph.n_ranks();
+  return n_ranks * machine.n_groups() <= max_construction_choices;
 }
 
-/// Costs of cores as distances from one core more, on which a rank more is pinned: what a rank sends itself, it sends
-/// there.
+/// Search with core costs. They are represented as distances from one extra core, on which one extra rank is pinned: a
+/// rank sends its traffic to itself there.
 MapResult map_with_core_costs(const TrafficMatrix& traffic, const Machine& machine, MapOptions options) {
   if (options.method != Method::best)
     refuse(ErrorCode::usage, fmt::format("method '{}'", name_of(options.method)),
@@ -154,7 +155,7 @@ MapResult map_with_core_costs(const TrafficMatrix& traffic, const Machine& machi
 double seconds_of(const MapOptions& options, int n_ranks) {
   if (options.seconds != automatic_seconds) return options.seconds;
   const double seconds = std::max({min_seconds, std::min(1.0, n_ranks / few_ranks), n_ranks / many_ranks});
-  return std::exp2(std::ceil(std::log2(seconds)));  // where a rung of the search ends
+  return std::exp2(std::ceil(std::log2(seconds)));  // the end of a rung of the search
 }
 
 }  // namespace
@@ -183,7 +184,7 @@ MapResult map(const TrafficMatrix& traffic, const Machine& machine, const MapOpt
   const detail::Candidate given{result.given, result.cost_before, "given order"};
   detail::Candidate found = given;
   const double seconds = seconds_of(options, traffic.n_ranks());
-  // One start and one look at all partners are made whatever the time.
+  // One start and one check of all partners are made whatever the time.
   const double least = min_seconds * 4 + 4e-6 * static_cast<double>(graph.partners.size() + graph.offsets.size());
   const Deadline deadline(options.patience * (seconds + least));
   if (options.method == Method::best) {
@@ -208,7 +209,7 @@ MapResult map(const TrafficMatrix& traffic, const Machine& machine, const MapOpt
   };
   result.mixed_before = mixed(given.placement);
   result.mixed_after = mixed(found.placement);
-  // Rounding is no gain.
+  // A difference by rounding is not a gain.
   const double rounding = 1e-12 * result.mixed_before;
   const bool is_tie = std::abs(result.mixed_after - result.mixed_before) <= rounding;
   const auto load = [&](const Placement& placement) { return busiest_load(graph, machine, placement); };
@@ -217,7 +218,7 @@ MapResult map(const TrafficMatrix& traffic, const Machine& machine, const MapOpt
     found = given;
     result.mixed_after = result.mixed_before;
   }
-  // Of placements that cost the same, the one that changes least.
+  // Of placements with the same cost, choose the one that changes least.
   const bool may_rearrange = options.method == Method::best && is_fixed.empty();
   result.placement =
       may_rearrange ? keep_in_place(found.placement, given.placement, machine) : std::move(found.placement);

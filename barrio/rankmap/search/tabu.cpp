@@ -11,7 +11,7 @@
 namespace barrio::rankmap {
 namespace {
 
-// Of all, in units of the number of vertices.
+// As multiples of the number of vertices.
 constexpr double shortest_tenure = 0.9;
 constexpr double longest_tenure = 1.1;
 constexpr std::uint64_t stagnation_per_vertex = 12;
@@ -23,8 +23,8 @@ template <class T>
 class Square {
  public:
   explicit Square(int n, T value = {}) : n_(n), values_(n_ * n_, value) {}
-  T* row(int i) noexcept { return values_.data() + static_cast<std::size_t>(i) * n_; }
-  const T* row(int i) const noexcept { return values_.data() + static_cast<std::size_t>(i) * n_; }
+  T* row(int i) noexcept { return values_.data() + i * n_; }
+  const T* row(int i) const noexcept { return values_.data() + i * n_; }
 
  private:
   std::size_t n_;
@@ -63,7 +63,7 @@ class TabuSearch {
     compute_deltas();
     double round_cost = cost_;
     std::uint64_t last_gain = 0;
-    const std::uint64_t stagnation = stagnation_per_vertex * static_cast<std::uint64_t>(n_);
+    const std::uint64_t stagnation = stagnation_per_vertex * n_;
     const double least = 1e-12 * cost_;
     while (counts.n_steps < options_.n_steps) {
       if ((counts.n_steps & 15U) == 0 && is_late(deadline)) {
@@ -94,7 +94,7 @@ class TabuSearch {
     double cost;
   };
 
-  // It is asked once in sixteen steps; the deadline looks at the clock once in 256 questions.
+  // Called once in sixteen steps; the deadline reads the clock once in 256 questions.
   static bool is_late(Deadline& deadline) noexcept {
     for (int i = 0; i < 16; ++i)
       if (deadline.has_passed()) return true;
@@ -124,7 +124,7 @@ class TabuSearch {
       for (int j = i + 1; j < n_; ++j) deltas_.row(i)[j] = delta_of(i, j);
   }
 
-  // Exchange two, and keep the sums. Cost: O(cores * partners of the two)
+  // Exchange two vertices, and update the sums. Cost: O(cores * partners of the two)
   void reseat(int r, int s) noexcept {
     const double* const at_r = distances_.row(seats_.core_of(r));
     const double* const at_s = distances_.row(seats_.core_of(s));
@@ -140,7 +140,7 @@ class TabuSearch {
     seats_.exchange(r, s);
   }
 
-  // Make the best exchange that is allowed, or that leads below the best. @return false if there is none
+  // Make the best exchange that is allowed, or that leads below the best cost. @return false if there is none
   bool step(std::uint64_t now, double best_cost) noexcept {
     double least = std::numeric_limits<double>::infinity();
     int best_i = -1, best_j = -1;
@@ -159,7 +159,7 @@ class TabuSearch {
       }
     }
     if (best_i < 0) {
-      // All is forbidden: wait.
+      // All exchanges are forbidden: wait.
       return n_ > 2;
     }
     forbidden_.row(best_i)[seats_.core_of(best_i)] = now + tenure();
@@ -173,7 +173,8 @@ class TabuSearch {
            1;
   }
 
-  // The change of all other pairs' differences is a product of two differences; those of the two are computed anew.
+  // For all other pairs the change of the difference is a product of two differences; pairs with these two are
+  // recomputed.
   void exchange(int r, int s) noexcept {
     cost_ += deltas_.row(std::min(r, s))[std::max(r, s)];
     const double* const at_r = distances_.row(seats_.core_of(r));
@@ -197,9 +198,9 @@ class TabuSearch {
     }
   }
 
-  // From the best or from here, with a part of the vertices dealt anew.
+  // Restart from the best placement or from the current one, with a part of the vertices shuffled.
   void restart(const Best& best) noexcept {
-    // Half of the time from where it is: the valley of the best may be the wrong one.
+    // Half of the time from the current one: the valley of the best may be the wrong one.
     if (random_.below(2) == 0) {
       seats_ = best.seats;
       sums_ = best.sums;
@@ -222,7 +223,7 @@ class TabuSearch {
   Seats seats_;
   int n_;
   Square<double> flows_, distances_, deltas_;
-  Square<double> sums_;              // by vertex and core, what the vertex would pay there
+  Square<double> sums_;              // by vertex and core, the vertex' cost there
   Square<std::uint64_t> forbidden_;  // by vertex and core, until which step
   std::vector<double> u_, v_, by_core_;
   double cost_;

@@ -1,9 +1,7 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cctype>
-
 #include "barrio/base/line_reader.hpp"
+#include "barrio/rankmap/text/words.hpp"
 #include "barrio/rankmap/traffic_files.hpp"
 
 namespace barrio::rankmap {
@@ -20,11 +18,7 @@ Banner read_banner(LineReader& reader) {
   if (!found || words.size() != 5 || words[0] != "%%MatrixMarket")
     reader.fail("does not begin with a Matrix Market banner",
                 "the first line is '%%MatrixMarket matrix coordinate real general'");
-  const auto lower = [](std::string_view word) {
-    std::string text(word);
-    std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return text;
-  };
+  using detail::lower;
   const std::string layout = lower(words[2]), field = lower(words[3]), symmetry = lower(words[4]);
   if (lower(words[1]) != "matrix" || layout != "coordinate")
     reader.fail("is not a sparse matrix", "only 'matrix coordinate' is read");
@@ -49,7 +43,7 @@ TrafficMatrix read_matrix_market(const std::string& path) {
   if (!next_data_line(reader)) reader.fail("has no line of sizes", "it may be truncated");
   const auto sizes = reader.words();
   if (sizes.size() != 3) reader.fail("the line of sizes is not 'rows columns entries'");
-  const auto n = reader.integer(sizes[0], "the number of rows", 0, TrafficMatrix::max_ranks);
+  const int n = detail::read_int(reader, sizes[0], "the number of rows", 0, TrafficMatrix::max_ranks);
   if (reader.integer(sizes[1], "the number of columns", 0, TrafficMatrix::max_ranks) != n)
     reader.fail("is not square", "a traffic matrix has one row and one column per rank");
   const auto n_entries = reader.integer(sizes[2], "the number of entries", 0, std::int64_t{1} << 48);
@@ -61,8 +55,8 @@ TrafficMatrix read_matrix_market(const std::string& path) {
     const auto words = reader.words();
     if (words.size() != (banner.has_values ? 3U : 2U))
       reader.fail(banner.has_values ? "is not 'row column value'" : "is not 'row column'");
-    const auto row = static_cast<Rank>(reader.integer(words[0], "the row", 1, n) - 1);
-    const auto column = static_cast<Rank>(reader.integer(words[1], "the column", 1, n) - 1);
+    const Rank row = detail::read_int(reader, words[0], "the row", 1, n) - 1;
+    const Rank column = detail::read_int(reader, words[1], "the column", 1, n) - 1;
     const double value = banner.has_values ? reader.amount(words[2], "the value") : 1.0;
     const auto add = [&](Rank from, Rank to) {
       entries.push_back({.from = from, .to = to, .points = value, .bytes = value, .messages = 1.0});
@@ -71,7 +65,7 @@ TrafficMatrix read_matrix_market(const std::string& path) {
     if (banner.is_symmetric && row != column) add(column, row);
   }
   if (next_data_line(reader)) reader.fail(fmt::format("more than the {} entries promised", n_entries));
-  return TrafficMatrix(static_cast<int>(n), std::move(entries));
+  return TrafficMatrix(n, std::move(entries));
 }
 
 }  // namespace barrio::rankmap

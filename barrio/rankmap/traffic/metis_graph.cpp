@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "barrio/base/line_reader.hpp"
+#include "barrio/rankmap/text/words.hpp"
 #include "barrio/rankmap/traffic_files.hpp"
 
 namespace barrio::rankmap {
@@ -16,7 +17,7 @@ struct Header {
   bool has_edge_weights = false;
 };
 
-// Blank lines are vertices without edges, so only comments may be passed over.
+// Blank lines are vertices without edges, so only comments may be skipped.
 bool next_vertex_line(LineReader& reader) {
   while (reader.next_line())
     if (!reader.line().starts_with('%')) return true;
@@ -30,7 +31,7 @@ Header read_header(LineReader& reader) {
     reader.fail(fmt::format("the header has {} words", words.size()),
                 "a METIS graph begins with 'vertices edges [format [weights]]'");
   Header header;
-  header.n_vertices = static_cast<int>(reader.integer(words[0], "the number of vertices", 0, TrafficMatrix::max_ranks));
+  header.n_vertices = detail::read_int(reader, words[0], "the number of vertices", 0, TrafficMatrix::max_ranks);
   header.n_edges = reader.integer(words[1], "the number of edges", 0, std::int64_t{1} << 48);
   const std::string_view format = words.size() > 2 ? words[2] : "0";
   if (format.size() > 3 || format.find_first_not_of("01") != std::string_view::npos)
@@ -44,11 +45,12 @@ Header read_header(LineReader& reader) {
     n_weights = reader.integer(words[3], "the number of vertex weights", 0, 1000);
     if (!digit(1) && n_weights > 0) reader.fail("vertex weights are counted but the format has none");
   }
-  header.n_skipped = static_cast<std::size_t>(n_weights) + (digit(2) ? 1U : 0U);
+  header.n_skipped = n_weights + (digit(2) ? 1 : 0);
   return header;
 }
 
-/// Each edge stands in the lines of both its vertices; its weights may differ, for one may send more than the other.
+/// Check that each edge is in the lines of both its vertices. The weights may differ, since one may send more than the
+/// other.
 void check_both_lines(const TrafficMatrix& traffic, const std::string& path) {
   const auto key = [](const TrafficEntry& entry) { return std::pair(entry.from, entry.to); };
   for (const TrafficEntry& entry : traffic.entries()) {
@@ -77,7 +79,7 @@ TrafficMatrix read_metis_graph(const std::string& path) {
     const std::size_t step = header.has_edge_weights ? 2 : 1;
     if ((words.size() - header.n_skipped) % step != 0) reader.fail("the last edge has no weight");
     for (std::size_t i = header.n_skipped; i < words.size(); i += step) {
-      const auto to = static_cast<Rank>(reader.integer(words[i], "a neighbour", 1, header.n_vertices) - 1);
+      const Rank to = detail::read_int(reader, words[i], "a neighbour", 1, header.n_vertices) - 1;
       if (to == vertex) reader.fail(fmt::format("vertex {} is its own neighbour", vertex + 1));
       const double value = header.has_edge_weights ? reader.amount(words[i + 1], "an edge weight") : 1.0;
       entries.push_back({.from = vertex, .to = to, .points = value, .bytes = value, .messages = 1.0});

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "barrio/base/line_reader.hpp"
+#include "barrio/rankmap/text/words.hpp"
 #include "barrio/rankmap/traffic_files.hpp"
 
 namespace barrio::rankmap {
@@ -20,7 +21,7 @@ struct PartName {
   int rank = 0;
 };
 
-// "run.12.prof" -> prefix "run", rank 12.
+// Parse a file name: "run.12.prof" -> prefix "run", rank 12.
 std::optional<PartName> parse_part_name(std::string_view name) {
   if (!name.ends_with(".prof")) return {};
   name.remove_suffix(5);
@@ -41,7 +42,7 @@ std::optional<PartName> parse_part_name(std::string_view name) {
        .remedy = "give the value of pml_monitoring_filename of one run, or a folder with the files of one run"});
 }
 
-// The files of one run, by rank.
+// Find the files of one run, by rank.
 std::map<int, fs::path> find_parts(const std::string& prefix_or_folder) {
   std::error_code problem;
   const bool is_folder = fs::is_directory(prefix_or_folder, problem);
@@ -70,8 +71,8 @@ std::map<int, fs::path> find_parts(const std::string& prefix_or_folder) {
 }
 
 void read_part(const fs::path& path, int rank, int n_ranks, std::vector<TrafficEntry>& entries) {
-  // I: messages of the library itself; S, R: one-sided; C: point-to-point inside collectives; D, O2A, A2O, A2A: what
-  // collectives were asked for. Only E is what the program sends of its own accord.
+  // I: messages of the library itself; S, R: one-sided; C: point-to-point inside collectives; D, O2A, A2O, A2A: the
+  // arguments of collectives. Only E is the program's own point-to-point traffic.
   static constexpr std::array<std::string_view, 8> known{"I", "S", "R", "C", "D", "O2A", "A2O", "A2A"};
   LineReader reader(path.string());
   bool is_whole = false;
@@ -85,14 +86,14 @@ void read_part(const fs::path& path, int rank, int n_ranks, std::vector<TrafficE
         reader.fail("is not 'E <from> <to> <n> bytes <n> msgs sent'", "it may be truncated");
       if (reader.integer(words[1], "the sender", 0, n_ranks - 1) != rank)
         reader.fail(fmt::format("the sender is {} in the file of rank {}", words[1], rank));
-      const auto to = static_cast<Rank>(reader.integer(words[2], "the receiver", 0, n_ranks - 1));
+      const Rank to = detail::read_int(reader, words[2], "the receiver", 0, n_ranks - 1);
       entries.push_back({.from = rank,
                          .to = to,
                          .points = 0.0,
                          .bytes = reader.amount(words[3], "the bytes"),
                          .messages = reader.amount(words[5], "the messages")});
     } else if (std::ranges::find(known, words[0]) == known.end()) {
-      reader.fail("is no line of a monitoring file");
+      reader.fail("is not a line of a monitoring file");
     }
   }
   if (!is_whole) reader.fail("the part '# COLLECTIVES' is missing", "the file may be truncated; record again");

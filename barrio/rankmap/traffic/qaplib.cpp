@@ -6,11 +6,12 @@
 #include <utility>
 
 #include "barrio/base/line_reader.hpp"
+#include "barrio/rankmap/text/words.hpp"
 
 namespace barrio::rankmap {
 namespace {
 
-constexpr int max_n = 20000;  // 3 GB a matrix
+constexpr int max_n = 20000;  // 3 GB per matrix
 
 struct Matrix {
   int n = 0;
@@ -18,7 +19,8 @@ struct Matrix {
 
   [[nodiscard]] double at(int i, int j) const { return values[index(i, j)]; }
   [[nodiscard]] std::size_t index(int i, int j) const {
-    return static_cast<std::size_t>(i) * static_cast<std::size_t>(n) + static_cast<std::size_t>(j);
+    const std::size_t width = n;
+    return i * width + j;
   }
   [[nodiscard]] bool has_diagonal() const {
     for (int i = 0; i < n; ++i)
@@ -40,7 +42,7 @@ struct Matrix {
 int read_size(LineReader& reader) {
   const auto word = reader.next_word();
   if (word.empty()) reader.fail("is empty", "a QAPLIB file begins with its size");
-  return static_cast<int>(reader.integer(word, "the size", 1, max_n));
+  return detail::read_int(reader, word, "the size", 1, max_n);
 }
 
 Matrix read_matrix(LineReader& reader, int n, std::string_view which) {
@@ -80,10 +82,10 @@ QaplibInstance read_qaplib(const std::string& path, QaplibOrder order) {
   if (!reader.next_word().empty()) reader.fail("more than two matrices");
   if (order == QaplibOrder::flows_first) std::swap(distances, flows);
   if (!distances.is_symmetric()) {
-    if (!flows.is_symmetric()) reader.fail("neither matrix is symmetric", "one of them has to be");
+    if (!flows.is_symmetric()) reader.fail("neither matrix is symmetric", "one of them must be");
     distances.make_symmetric();
   }
-  // The diagonal of one matrix alone is multiplied by zeros.
+  // A diagonal of only one matrix is multiplied by zeros.
   const bool has_diagonals = distances.has_diagonal() && flows.has_diagonal();
   std::vector<double> core_costs;
   for (int i = 0; i < n; ++i) core_costs.push_back(std::exchange(distances.values[distances.index(i, i)], 0.0));
@@ -106,14 +108,15 @@ QaplibSolution read_qaplib_solution(const std::string& path, QaplibOrder order) 
   for (int i = 0; i < n; ++i) {
     const auto word = reader.next_word();
     if (word.empty()) reader.fail(fmt::format("the file ends after {} of {} places", i, n), "it may be truncated");
-    const auto place = static_cast<int>(reader.integer(word, "a place", 1, n) - 1);
+    const int place = detail::read_int(reader, word, "a place", 1, n) - 1;
     forward[i] = place;
     int& owner = inverse[place];
     if (owner >= 0) reader.fail(fmt::format("place {} is given twice", place + 1));
     owner = i;
   }
   if (!reader.next_word().empty()) reader.fail(fmt::format("more than {} places", n));
-  // Row i of the first matrix meets row p(i) of the second: p is rank -> core if flows come first, else core -> rank.
+  // Row i of the first matrix is paired with row p(i) of the second: p is rank -> core if flows come first, else core
+  // -> rank.
   solution.placement = Placement(order == QaplibOrder::flows_first ? std::move(forward) : std::move(inverse), n);
   return solution;
 }

@@ -44,7 +44,7 @@ void check_n_ranks(std::int64_t n_ranks, const std::string& subject) {
            fmt::format("{} ranks; 0 to {} are possible", n_ranks, TrafficMatrix::max_ranks));
 }
 
-// Counts are whole numbers nearly always, and read better so.
+// Counts are nearly always whole numbers, and then easier to read as integers.
 Json number(double value) {
   if (value == std::floor(value) && value < 9e15) return Json(static_cast<std::int64_t>(value));
   return value;
@@ -58,7 +58,7 @@ TrafficEntry entry_from(const Json& row, const std::string& subject) {
   const auto rank = [&](const Json& value) {
     const auto wide = value.get<std::int64_t>();
     if (wide < 0 || wide >= TrafficMatrix::max_ranks)
-      refuse(ErrorCode::bad_input, subject, fmt::format("{} is no rank", wide));
+      refuse(ErrorCode::bad_input, subject, fmt::format("{} is not a rank", wide));
     return static_cast<Rank>(wide);
   };
   return {.from = rank(row[0]),
@@ -89,7 +89,7 @@ TrafficMatrix::TrafficMatrix(int n_ranks, std::vector<TrafficEntry> entries)
   check_n_ranks(n_ranks, "traffic");
   validate();
   const auto key = [](const TrafficEntry& entry) { return std::pair(entry.from, entry.to); };
-  // Stable, so that equal entries are added in the order given and the sums do not vary between libraries.
+  // Stable, so that equal entries are added in the given order and the sums do not vary between libraries.
   std::ranges::stable_sort(entries_, {}, key);
   std::size_t last = 0;
   for (std::size_t i = 1; i < entries_.size(); ++i) {
@@ -116,7 +116,7 @@ CommunicationGraph TrafficMatrix::compute_graph(Weighing weighing) const {
   const auto counts = [&](const TrafficEntry& entry) {
     return entry.from != entry.to && value_of(entry, weighing) > 0.0;
   };
-  // Rows of A and of its transpose, each sorted by partner because the entries are; then merged row by row.
+  // Rows of A and of its transpose, each sorted by partner because the entries are; they are then merged row by row.
   struct Arrival {
     Rank from;
     double value;
@@ -128,14 +128,14 @@ CommunicationGraph TrafficMatrix::compute_graph(Weighing weighing) const {
   CommunicationGraph graph;
   graph.offsets.reserve(n + 1);
   auto sent = entries_.begin();
-  for (std::size_t i = 0; i < n; ++i) {
+  for (Rank i = 0; i < n_ranks_; ++i) {
     auto arrival = arrivals[i].begin();
     const auto arrivals_end = arrivals[i].end();
     const auto add = [&](Rank partner, double value) {
       graph.partners.push_back(partner);
       graph.weights.push_back(value);
     };
-    for (; sent != entries_.end() && static_cast<std::size_t>(sent->from) == i; ++sent) {
+    for (; sent != entries_.end() && sent->from == i; ++sent) {
       if (!counts(*sent)) continue;
       for (; arrival != arrivals_end && arrival->from < sent->to; ++arrival) add(arrival->from, arrival->value);
       const bool both = arrival != arrivals_end && arrival->from == sent->to;
@@ -157,7 +157,7 @@ TrafficMatrix sum(std::span<const TrafficMatrix> phases, std::span<const double>
   for (std::size_t i = 0; i < phases.size(); ++i) {
     if (phases[i].n_ranks() != phases[0].n_ranks())
       throw Error(ErrorCode::usage, {.subject = "sum of traffic",
-                                     .cause = fmt::format("phase {} is of {} ranks, and phase 0 of {}", i,
+                                     .cause = fmt::format("phase {} has {} ranks, but phase 0 has {}", i,
                                                           phases[i].n_ranks(), phases[0].n_ranks()),
                                      .remedy = "give traffic of one job"});
     for (TrafficEntry entry : phases[i].entries()) {
@@ -212,7 +212,7 @@ TrafficMatrix TrafficMatrix::from_rows(const Json& document, std::string_view ke
 }
 
 void write_traffic(const TrafficMatrix& traffic, const std::string& path) {
-  // One entry a line: a person can read it, and diff can compare it.
+  // One entry per line: readable for users and for diff.
   const Json document = traffic.to_json();
   std::string text = "{\n";
   for (const auto& [key, value] : document.items())

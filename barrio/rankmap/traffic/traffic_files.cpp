@@ -40,7 +40,7 @@ RecordedRun read_run(const std::string& path) {
     if (words.front().starts_with('{')) return read_recorded_run(path);
     const bool is_number = words.front().find_first_not_of("0123456789") == std::string_view::npos;
     if (is_number && words.size() >= 2 && words.size() <= 4) return plain(read_metis_graph(path));
-    reader.fail("is no traffic file barrio knows",
+    reader.fail("is not a traffic file that barrio knows",
                 is_number ? "a QAPLIB file holds the machine too: give it alone, without --machine"
                           : "give barrio.traffic JSON, a METIS graph, Matrix Market or Open MPI monitoring files");
   }

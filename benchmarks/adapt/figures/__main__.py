@@ -1,10 +1,10 @@
-"""Measure and draw figures 12 to 15 of Ovcharenko et al. 2012 on this machine: CUBE and BUBBLE before and after, and
-how both ways of adapting scale, in rounds and by migration as the paper does, beside the paper's own numbers.
+"""Measure and draw figures 12 to 15 of Ovcharenko et al. 2012 on this machine: CUBE and BUBBLE before and after
+adaptation, and the scaling of both methods, in rounds and by migration as in the paper, with the paper's own numbers.
 
     build/venv/bin/python benchmarks/adapt/figures --out figures
 
-Writes the document of all runs, a table (.csv and .md) and pictures (.png and .svg). What was measured is kept:
-`--redraw` draws again without measuring. Needs matplotlib, pyvista for the meshes, and the benchmark built.
+Writes the document of all runs, a table (.csv and .md) and pictures (.png and .svg). Measurements are kept: `--redraw`
+draws again without measuring. Needs matplotlib, pyvista for the meshes, and the built benchmark.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ def parse() -> argparse.Namespace:
         "--mesh-boxes", type=int, default=30, help="boxes for figures 12 and 13 (default 30)"
     )
     parser.add_argument("--mesh-ranks", type=int, default=4, help="parts there (default 4)")
-    parser.add_argument("--no-meshes", action="store_true", help="leave out figures 12 and 13")
-    parser.add_argument("--redraw", action="store_true", help="take the document that is there")
+    parser.add_argument("--no-meshes", action="store_true", help="skip figures 12 and 13")
+    parser.add_argument("--redraw", action="store_true", help="use the existing document")
     return parser.parse_args()
 
 

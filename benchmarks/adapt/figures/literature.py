@@ -1,4 +1,4 @@
-"""The paper's own numbers: tables 1 and 2 of Ovcharenko et al. 2012, which figures 14 and 15 show."""
+"""The paper's own numbers: tables 1 and 2 of Ovcharenko et al. 2012, shown in figures 14 and 15."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ ROUNDS, MIGRATION = "in rounds", "by migration"
 
 
 def run(options: argparse.Namespace) -> dict[str, Any]:
-    """Measure all rank counts in turns, and keep all repetitions."""
+    """Measure all rank counts, interleaved, and keep all repetitions."""
     runs = []
     for _ in range(options.repeats):
         for ranks in options.ranks:
@@ -25,7 +25,7 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def fastest(document: dict[str, Any], case: str, ranks: int, way: str) -> dict[str, Any]:
-    """Return what was said of a case in the repetition that took least."""
+    """Return the results of a case in its fastest repetition."""
     rows = [
         row if way == ROUNDS else row["migrating"]
         for run in document["runs"]

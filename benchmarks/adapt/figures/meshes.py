@@ -13,9 +13,9 @@ from measure import CASES
 
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#999999")
 FIGURES = {"cube": "figure12", "bubble": "figure13"}
-CUT = {"cube": 0.35, "bubble": 0.3}  # cells before this y are taken away
+CUT = {"cube": 0.35, "bubble": 0.3}  # cells below this y are removed
 
-# Those of cases.cpp.
+# As in cases.cpp.
 BOXES = 55
 CENTRES = ((0.3, 0.3, 0.3), (0.7, 0.3, 0.5), (0.3, 0.7, 0.6), (0.68, 0.7, 0.3), (0.55, 0.5, 0.75))
 HALF = math.sqrt(0.5)
@@ -24,7 +24,7 @@ RADIUS = 0.12
 
 
 def draw(options: argparse.Namespace) -> None:
-    """Make the meshes by the command, and draw them."""
+    """Make the meshes with the command, and draw them."""
     files = _make(options)
     for case, figure in FIGURES.items():
         with drawing(figure, options.out, (7.4, 4.1)) as canvas:
@@ -38,7 +38,7 @@ def draw(options: argparse.Namespace) -> None:
 
 def _plane(scale: float) -> list[str]:
     return [
-        f"plane,x=0.5,finest={0.028 * scale},largest={0.2 * scale},width=0.04,growth={0.4 * scale}"
+        f"plane,x=0.5,min_size={0.028 * scale},max_size={0.2 * scale},width=0.04,growth={0.4 * scale}"
     ]
 
 
@@ -48,8 +48,8 @@ def _bubbles(scale: float, steps: int) -> list[str]:
     for centre, way in zip(CENTRES, WAYS, strict=True):
         x, y, z = (c + steps * RADIUS / 5 * w for c, w in zip(centre, way, strict=True))
         sizes.append(
-            f"sphere,x={x},y={y},z={z},radius={RADIUS},finest={0.008 * factor},"
-            f"largest={0.2 * factor},width=0.016,growth={0.4 * factor}"
+            f"sphere,x={x},y={y},z={z},radius={RADIUS},min_size={0.008 * factor},"
+            f"max_size={0.2 * factor},width=0.016,growth={0.4 * factor}"
         )
     return sizes
 
@@ -84,7 +84,7 @@ def _make(options: argparse.Namespace) -> dict[tuple[str, str], Path]:
 
 
 def _picture(path: Path, cut: float) -> tuple[Any, int]:
-    """Return the image of the cells behind a plane of y, and the number of all cells."""
+    """Return the image of the cells behind a plane of constant y, and the number of all cells."""
     os.environ.setdefault("VTK_DEFAULT_OPENGL_WINDOW", "vtkEGLRenderWindow")
     import numpy as np
     import pyvista as pv

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from measure import CASES, MIGRATION, ROUNDS, rank_counts
 from tables import FIGURE_OF, Row
 
-# Okabe and Ito's palette: people with colour-blindness can tell them apart, and the marks differ too.
+# Okabe and Ito's palette, for colour-blind readers; the marks differ too.
 LINES = {ROUNDS: ("#0072B2", "o"), MIGRATION: ("#D55E00", "s")}
 PAPER = {CRAY: "^", BLUE_GENE: "D"}
 SHARES = {
@@ -27,7 +27,7 @@ SHARES = {
 
 
 def draw(document: dict[str, Any], rows: list[Row], folder: Path) -> None:
-    """Draw all but the meshes."""
+    """Draw all figures except the meshes."""
     for case, figure in FIGURE_OF.items():
         with drawing(figure, folder, (7.4, 4.2)) as canvas:
             _scaling(canvas, document, [row for row in rows if row.figure == figure], case)
@@ -66,7 +66,7 @@ def _scaling(canvas: Figure, document: dict[str, Any], rows: list[Row], case: st
     axes.set_xticks([2**i for i in range(10) if 2**i <= most])
     _grey(axes, document, most)
     axes.set_ylim(0, 1.1 * max(row.value for row in found))
-    axes.set_xlabel(f"ranks over those of the base: {counts[0]} here, {CORES[0]} in the paper")
+    axes.set_xlabel(f"ranks / base ranks: {counts[0]} here, {CORES[0]} in the paper")
     axes.set_ylabel("(n₀ t₀) / (n t)")
     axes.set_title(f"{CASES[case]}: {_size(document, case)}")
     _legend(canvas, axes, where(document, " (grey)"), 2)
@@ -111,7 +111,7 @@ def _shares(canvas: Figure, document: dict[str, Any], rows: list[Row]) -> None:
         axes.set_yticks([0, 0.25, 0.5, 0.75, 1])
         axes.set_title(title)
         axes.set_xlabel("ranks")
-    panels[0].set_ylabel("share of the ranks' time")
+    panels[0].set_ylabel("share of all ranks' time")
     _legend(canvas, panels[0], where(document), 4)
 
 

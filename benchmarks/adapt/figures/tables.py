@@ -1,4 +1,4 @@
-"""The numbers of the figures as rows, as CSV and as a page."""
+"""Write the numbers of the figures as rows, as CSV and as a page."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ FIGURE_OF = {"cube": "figure14", "bubble": "figure15"}
 
 @dataclass(frozen=True)
 class Row:
-    """One number: of which figure, of whom, on how many ranks."""
+    """One number, with its figure, its method or machine, and its rank count."""
 
     figure: str
     case: str
-    who: str  # a way of adapting, or a machine of the paper
+    who: str  # a method of adaptation, or a machine of the paper
     ranks: int
     quantity: str
     value: float
 
 
 def rows(document: dict[str, Any]) -> list[Row]:
-    """Compute what the figures show."""
+    """Compute the numbers of the figures."""
     found: list[Row] = []
     counts = rank_counts(document)
     for case in CASES:
@@ -68,13 +68,13 @@ def _details(row: dict[str, Any]) -> list[tuple[str, float]]:
 
 
 def page(document: dict[str, Any], found: list[Row]) -> str:
-    """Write tables for people: a line per quantity, a column per rank count."""
+    """Write readable tables: a line per quantity, a column per rank count."""
     run = document["runs"][0]
     text = [f"Here: {where(document)}, {run['host']}, commit {run['commit']}.", ""]
     text += [f"--boxes {run['boxes']} --scale {run['scale']}; the fastest of all repetitions.", ""]
     text += [
         f"Paper, section 6: migration takes up to {MIGRATION_OF_COARSENING:g} of the time"
-        " where most of a mesh is coarsened.",
+        " if most of a mesh is coarsened.",
         "",
     ]
     for figure, title in TITLES.items():

@@ -1,9 +1,9 @@
-"""Measure and draw figures 7, 8 and 10 of Ovcharenko et al. 2012 on this machine, beside the paper's own numbers.
+"""Measure and draw figures 7, 8 and 10 of Ovcharenko et al. 2012 on this machine, with the paper's own numbers.
 
     build/venv/bin/python benchmarks/exchange/figures --out figures
 
-Writes for each figure the document of the benchmark, a table (.csv and .md) and a picture (.png and .svg). What was
-measured is kept: `--redraw` draws again without measuring. Needs matplotlib, and the benchmark built.
+Writes for each figure the document of the benchmark, a table (.csv and .md) and a picture (.png and .svg). Measurements
+are kept: `--redraw` draws again without measuring. Needs matplotlib, and the built benchmark.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ def parse() -> argparse.Namespace:
         default=SOURCE / "build" / "release" / "bin" / "barrio",
         help="the command (default: %(default)s)",
     )
-    parser.add_argument("--ring-ranks", type=int, default=2, help="figures 7 and 8 (default 2)")
+    parser.add_argument("--ring-ranks", type=int, default=3, help="figures 7 and 8 (default 3)")
     parser.add_argument("--tile-ranks", type=int, default=64, help="figure 10 (default 64)")
     parser.add_argument("--repeats", type=int, default=7, help="repetitions (default 7)")
     parser.add_argument(
-        "--quick", action="store_true", help="few short rounds, to see that it works"
+        "--quick", action="store_true", help="run few short rounds, as a smoke test"
     )
-    parser.add_argument("--redraw", action="store_true", help="take the documents that are there")
+    parser.add_argument("--redraw", action="store_true", help="use the existing documents")
     return parser.parse_args()
 
 

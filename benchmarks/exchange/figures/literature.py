@@ -1,4 +1,4 @@
-"""Numbers that were not measured in this run: the paper's, and those of libraries that no distribution has."""
+"""Numbers not measured in this run: the paper's, and those of libraries that no distribution has."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Value:
 
 # Ovcharenko et al. 2012, section 5: 1024 cores. `normalised` is the time of a message relative to the first run,
 # `over_mpi` the time of MPI over that of IPComMan, `over_one` the time with 8-byte buffers over that with larger ones.
-# What IPComMan's normalised time was is not in the text: it is MPI's, times the first speed-up, over the last.
+# The text lacks IPComMan's normalised time: it is MPI's time, times the first speed-up, over the last.
 PAPER = [
     Value("figure07", CRAY, MPI, 61440, "normalised", 190),
     Value("figure07", BLUE_GENE, MPI, 61440, "normalised", 7),

@@ -10,9 +10,7 @@ from typing import Any
 
 from figure_tools import output_of, read
 
-ONE_MESSAGE = (
-    "barrio@32"  # packets of one message of 8 bytes: what the paper calls a buffer of 8 bytes
-)
+ONE_MESSAGE = "barrio@32"  # packets of one message of 8 bytes: the paper's buffer of 8 bytes
 PACKETS = [24, 64, 256, 1024, 4096, 16384, 65536]
 PEERS = [
     "neighbor",
@@ -38,7 +36,7 @@ class Plan:
 
 
 def plans(options: argparse.Namespace) -> list[Plan]:
-    """Return what is run for the figures, and for the comparison of a short round."""
+    """Return the runs for the figures, and for the comparison of a short round."""
     ring = [1024, 15360, 30720, 46080, 61440]
     tile = [64, 512, 1024, 1536, 2048]
     if options.quick:
@@ -60,7 +58,7 @@ def plans(options: argparse.Namespace) -> list[Plan]:
 
 
 def run(plan: Plan, options: argparse.Namespace, path: Path) -> dict[str, Any]:
-    """Measure, and keep the document."""
+    """Run the benchmark, and keep the document."""
     command = [str(options.barrio), "--ranks", str(plan.ranks), "bench", "exchange"]
     built = _contenders_built([*command[:2], "1", *command[3:]])
     contenders = [name for name in plan.contenders if name.partition("@")[0] in built]
@@ -80,6 +78,6 @@ def run(plan: Plan, options: argparse.Namespace, path: Path) -> dict[str, Any]:
 
 
 def _contenders_built(command: list[str]) -> set[str]:
-    """Ask the benchmark for its contenders: a round of one rank has all that this build can run."""
+    """Return the contenders of this build, from a round on one rank."""
     document = json.loads(output_of([*command, "--iterations", "1", "--repeats", "1", "--json"]))
     return {row["name"] for row in document["cases"][0]["contenders"]}

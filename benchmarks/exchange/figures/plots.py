@@ -12,7 +12,7 @@ from matplotlib.ticker import FuncFormatter, NullLocator
 from measure import ONE_MESSAGE
 from tables import ELSEWHERE, HERE, Row, label
 
-# Okabe and Ito's palette: people with colour-blindness can tell them apart, and the marks differ too.
+# Okabe and Ito's palette, for colour-blind readers; the marks differ too.
 LINES = {
     "raw": ("#D55E00", "s"),
     label(ONE_MESSAGE): ("#56B4E9", "v"),
@@ -42,7 +42,7 @@ def _growth(canvas: Figure, document: dict[str, Any], rows: list[Row]) -> None:
     _lines(left, rows, "normalised", list(LINES))
     _lines(right, rows, "over_mpi", [name for name in LINES if name != "raw"])
     left.set_title(f"Time of a message, relative to {first} iterations")
-    right.set_title("Times faster than a message per number")
+    right.set_title("Speed-up over one message per number")
     for axes in (left, right):
         logarithmic(axes.yaxis, plain)
         axes.set_ylim(bottom=min(0.8, axes.get_ylim()[0]))
@@ -107,10 +107,10 @@ def _packets(canvas: Figure, document: dict[str, Any], rows: list[Row]) -> None:
         label="barrio, packets of this size",
     )
     for name, text, dashes in (
-        ("barrio", "barrio, its own choice", "-"),
+        ("barrio", "barrio, automatic", "-"),
         ("persistent", "persistent, sizes known", "--"),
         ("packed", "packed, sizes known", "-."),
-        ("raw", "raw: a message per number", ":"),
+        ("raw", "raw: one message per number", ":"),
     ):
         for row in here:
             if row.who == name and row.x == 0:
@@ -118,7 +118,7 @@ def _packets(canvas: Figure, document: dict[str, Any], rows: list[Row]) -> None:
                     row.value, color=LINES[name][0], linestyle=dashes, linewidth=1.2, label=text
                 )
     for row in rows:
-        if row.source != HERE and row.x == 0:  # it has no packets
+        if row.source != HERE and row.x == 0:  # MPI has no packets
             line = {"color": PAPER_COLOURS[row.who], "linestyle": (0, (1, 3)), "linewidth": 1.8}
             axes.axhline(
                 row.value, label=f"paper: {row.who}, {row.source.partition(': ')[2]}", **line
@@ -129,10 +129,10 @@ def _packets(canvas: Figure, document: dict[str, Any], rows: list[Row]) -> None:
     axes.set_xticks([8, 64, 256, 1024, 4096, 16384, 65536])
     axes.xaxis.set_major_formatter(FuncFormatter(_bytes))
     axes.xaxis.set_minor_locator(NullLocator())
-    axes.set_xlabel("bytes of messages in a packet")
+    axes.set_xlabel("packet size in bytes")
     n = document["cases"][0]["iterations"]
     axes.set_title(
-        f"Times faster than with one message of 8 bytes a packet; {n} messages to each neighbour of a ring"
+        f"Speed-up over packets of one message of 8 bytes; {n} messages to each neighbour of a ring"
     )
     _legend(canvas, [axes], f"lines: {_where(document)}; hollow: the paper, 1024 cores")
 
@@ -167,7 +167,7 @@ def _short(canvas: Figure, document: dict[str, Any], rows: list[Row]) -> None:
         axes.text(
             1.0,
             0.97,
-            "hatched: measured once elsewhere,\nin another program, also beside packed",
+            "hatched: measured once elsewhere,\nin another program, also relative to packed",
             transform=axes.transAxes,
             ha="right",
             va="top",

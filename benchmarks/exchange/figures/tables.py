@@ -1,4 +1,4 @@
-"""The numbers of a figure as rows, as CSV and as a page."""
+"""Write the numbers of a figure as rows, as CSV and as a page."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from measure import ONE_MESSAGE
 HERE, ELSEWHERE = "here", "elsewhere"
 TITLES = {
     "figure07": "Figure 7: a ring",
-    "figure08": "Figure 8: the size of packets",
+    "figure08": "Figure 8: the packet size",
     "figure10": "Figure 10: the tile pattern",
-    "short": "A short round of the tile pattern, and peers",
+    "short": "A short round of the tile pattern, with peers",
 }
 QUANTITIES = {
     "us": "µs a round",
     "normalised": "time of a message, relative to the first row",
-    "over_mpi": "times faster than a message per number (raw)",
-    "over_one": "times faster than packets of one message",
+    "over_mpi": "speed-up over one message per number (raw)",
+    "over_one": "speed-up over packets of one message",
     "of_packed": "time, relative to packed",
-    "collectives": "collective calls a round",
-    "mpi_messages": "MPI messages of a rank a round",
+    "collectives": "collective calls per round",
+    "mpi_messages": "MPI messages per rank and round",
 }
 
 
 @dataclass(frozen=True)
 class Row:
-    """One number: from where, whose, at which x (iterations, or bytes of a packet), what."""
+    """One number: its source, its contender, its x (iterations, or packet bytes) and its quantity."""
 
     source: str
     who: str
@@ -38,12 +38,12 @@ class Row:
 
 
 def label(name: str) -> str:
-    """Return what a contender is called in the figures."""
-    return "barrio, one message a packet" if name == ONE_MESSAGE else name
+    """Return the name of a contender in the figures."""
+    return "barrio, one message per packet" if name == ONE_MESSAGE else name
 
 
 def rows(figure: str, document: dict[str, Any]) -> list[Row]:
-    """Compute what the figure shows, and add what is known from elsewhere."""
+    """Compute the numbers of the figure, and add those of the literature."""
     found: list[Row] = []
     first: dict[str, float] = {}
     for case in document["cases"]:
@@ -77,12 +77,12 @@ def rows(figure: str, document: dict[str, Any]) -> list[Row]:
 
 
 def page(figure: str, document: dict[str, Any], found: list[Row]) -> str:
-    """Write a table for people: a line per contender and x, a column per quantity."""
+    """Write a readable table: a line per contender and x, a column per quantity."""
     quantities = [name for name in QUANTITIES if any(row.quantity == name for row in found)]
     lines: dict[tuple[str, str, int], dict[str, float]] = {}
     for row in found:
         lines.setdefault((row.source, row.who, row.x), {})[row.quantity] = row.value
-    x_name = "bytes of a packet" if figure == "figure08" else "iterations"
+    x_name = "packet bytes" if figure == "figure08" else "iterations"
     text = [f"## {TITLES[figure]}", "", f"![{TITLES[figure]}]({figure}.png)", ""]
     where = f"{document['ranks']} ranks, {document['mpi'].split(',')[0]}"
     text.append(f"Here: {where}, {document['host']}, commit {document['commit']}.")

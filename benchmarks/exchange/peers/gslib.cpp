@@ -1,4 +1,4 @@
-// gslib, where it is (option BARRIO_PEERS_DIR).
+// gslib, if it is built in (option BARRIO_PEERS_DIR).
 #include <cstring>
 
 #include "benchmarks/exchange/gather_work.hpp"
@@ -12,7 +12,7 @@ class Gslib : public BlockVertices {
  public:
   explicit Gslib(mpi::Context& context) : BlockVertices(context) {
     std::vector<long long> ids;
-    for (const GlobalId id : ids_) ids.push_back(barrio::value(id) + 1);  // 0 stands for none there
+    for (const GlobalId id : ids_) ids.push_back(barrio::value(id) + 1);  // in gslib 0 means no id
     gather_ = gslib_shim_make_gather(ids.data(), ids.size(), context.comm());
   }
   ~Gslib() override { gslib_shim_free_gather(gather_); }
@@ -44,7 +44,7 @@ class GslibTransfer : public RandomRows {
 }  // namespace
 
 std::vector<WorkerKind> gslib_gatherers() {
-  return {{.name = "gslib", .about = "gs of gslib, its own choice", .make = make_worker<Gslib>}};
+  return {{.name = "gslib", .about = "gs of gslib, automatic", .make = make_worker<Gslib>}};
 }
 std::vector<WorkerKind> gslib_transferers() {
   return {{.name = "gslib", .about = "sarray_transfer of gslib", .make = make_worker<GslibTransfer>}};

@@ -1,4 +1,4 @@
-// The messages of SCOREC's meshes: any rank to any, packed by destination, ended by a barrier that does not block.
+// The message layer of SCOREC's meshes: any rank to any, packed by destination, ended by a non-blocking barrier.
 // Ibanez et al. 2016, "PUMI: Parallel Unstructured Mesh Infrastructure".
 #include <PCU.h>
 

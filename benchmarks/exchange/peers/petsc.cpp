@@ -1,9 +1,8 @@
-// PETSc: its discovery of who sends, and its star forests. Zhang et al. 2022, "The PetscSF scalable communication
-// layer".
+// PETSc: its discovery of senders, and its star forests. Zhang et al. 2022, "The PetscSF scalable communication layer".
 #include "benchmarks/petsc.hpp"
 #include "benchmarks/exchange/by_hand.hpp"
 #include "benchmarks/exchange/contenders.hpp"
-// After all that calls MPI: PETSc makes macros of MPI's names.
+// Included last: PETSc defines macros with MPI's names.
 #include <petscsf.h>
 
 namespace barrio::bench {
@@ -12,7 +11,7 @@ namespace {
 class PetscBase : public Packing {
  public:
   explicit PetscBase(const Setup& setup) : Packing(setup) {
-    // Held here, or each call on the communicator would make and free PETSc's own duplicate of it.
+    // Keep PETSc's duplicate of the communicator; otherwise each call would make and free one.
     check_petsc(PetscCommDuplicate(comm_.get(), &petsc_comm_, nullptr), "PetscCommDuplicate");
   }
   ~PetscBase() override { PetscCommDestroy(&petsc_comm_); }
@@ -24,7 +23,7 @@ class PetscBase : public Packing {
   MPI_Comm petsc_comm_ = MPI_COMM_NULL;
 };
 
-/// PetscCommBuildTwoSided tells each rank who sends to it and how much; then a message for each pair.
+/// PetscCommBuildTwoSided gives each rank its senders and counts; then one message per pair.
 class TwoSided : public PetscBase {
  public:
   using PetscBase::PetscBase;
@@ -56,7 +55,7 @@ class TwoSided : public PetscBase {
   std::vector<int> counts_;
 };
 
-/// A star forest: each number that comes in is a leaf, whose root is the number in the neighbour's send buffer.
+/// A star forest: each incoming number is a leaf, whose root is the number in the neighbour's send buffer.
 class StarForest : public PetscBase {
  public:
   explicit StarForest(const Setup& setup) : PetscBase(setup) {
@@ -65,7 +64,7 @@ class StarForest : public PetscBase {
   ~StarForest() override { PetscSFDestroy(&forest_); }
   void prepare(std::uint64_t n) override {
     Packing::prepare(n);
-    // Where the numbers for this rank begin is for the neighbour to say.
+    // Only the neighbour knows the offset of the numbers for this rank.
     std::vector<std::uint64_t> mine(degree());
     std::vector<std::uint64_t> theirs(degree());
     for (std::size_t j = 0; j < degree(); ++j) {
@@ -103,7 +102,7 @@ class StarForest : public PetscBase {
   std::vector<PetscSFNode> roots_;
 };
 
-/// The same, set up in every round.
+/// A star forest that is set up in every round.
 class NewStarForest : public StarForest {
  public:
   using StarForest::StarForest;
@@ -119,11 +118,11 @@ class NewStarForest : public StarForest {
 
 std::vector<Kind> petsc_kinds() {
   return {{.name = "petsc-twosided",
-           .about = "packed to any rank: PetscCommBuildTwoSided tells who sends",
+           .about = "packed to any rank: PetscCommBuildTwoSided finds the senders",
            .takes_strangers = true,
            .make = make_contender<TwoSided>},
           {.name = "petsc-sf",
-           .about = "PetscSFBcast on a star forest that is ready, sizes known",
+           .about = "PetscSFBcast on a prepared star forest, sizes known",
            .make = make_contender<StarForest>},
           {.name = "petsc-sf-new", .about = "the same, set up in each round", .make = make_contender<NewStarForest>}};
 }

@@ -1,5 +1,5 @@
-// The messages of LLNL's graph codes: a function that is called at any rank, packed by destination, ended by sums that
-// do not block. Steil et al. 2023, "Embracing Irregular Parallelism in HPC with YGM".
+// The message layer of LLNL's graph codes: remote function calls, packed by destination, ended by non-blocking sums.
+// Steil et al. 2023, "Embracing Irregular Parallelism in HPC with YGM".
 #include <ygm/comm.hpp>
 
 #include <array>
@@ -17,7 +17,7 @@ class Calls : public ByHand {
     for (std::size_t i = 0; i < tallies_.size(); ++i) places_[i] = ygm_.make_ygm_ptr(tallies_[i]);
   }
   Tally round(const Work& work) override {
-    // A rank that has left the barrier may call one that is still in it: its calls are of the round to come.
+    // A rank that has left the barrier may call one that is still in it: such calls belong to the next round.
     const std::size_t now = n_rounds_++ % tallies_.size();
     for (std::size_t i = 0; i < degree(); ++i) call(neighbours_[i], places_[now], numbers_[i] + work.salt, work.n);
     for (const Rank to : work.strangers)

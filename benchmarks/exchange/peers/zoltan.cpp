@@ -1,5 +1,5 @@
-// Zoltan's communication package: a plan says which item goes to which rank. Boman et al. 2012, "The Zoltan and
-// Isorropia parallel toolkits for combinatorial scientific computing".
+// Zoltan's communication package: a plan has the target rank of each item. Boman et al. 2012, "The Zoltan and Isorropia
+// parallel toolkits for combinatorial scientific computing".
 #include <fmt/format.h>
 #include <zoltan_comm.h>
 
@@ -16,7 +16,7 @@ void check_zoltan(int code, const char* call) {
 
 class Plan {
  public:
-  /// Collective. @param to  the rank of each item
+  /// Make a plan. Collective. @param to  the rank of each item
   Plan(std::vector<int>& to, MPI_Comm comm, int tag) {
     int n_in = 0;
     check_zoltan(Zoltan_Comm_Create(&plan_, static_cast<int>(to.size()), to.data(), comm, tag, &n_in),
@@ -50,7 +50,7 @@ class ZoltanBase : public Packing {
   std::vector<int> to_;
 };
 
-/// A new plan in every round: who receives learns it from the plan.
+/// A new plan in every round, from which receivers learn their messages.
 class Zoltan : public ZoltanBase {
  public:
   using ZoltanBase::ZoltanBase;

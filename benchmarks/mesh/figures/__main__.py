@@ -1,10 +1,10 @@
-"""Measure and draw figures 1 to 3 of Tautges et al. 2012 on this machine: reading a model of 64 volumes, its steps,
-structured boxes; and how resolving and ghosts scale.
+"""Measure and draw figures 1 to 3 of Tautges et al. 2012 on this machine: reading a model of 64 volumes, the steps of
+reading, and structured boxes; and the scaling of resolving and ghosts.
 
     build/venv/bin/python benchmarks/mesh/figures --out figures
 
-Writes the document of all runs, a table (.csv and .md) and pictures (.png and .svg). The mesh files stay there too.
-What was measured is kept: `--redraw` draws again without measuring. Needs matplotlib, and the benchmark built.
+Writes the document of all runs, a table (.csv and .md) and pictures (.png and .svg), and keeps the mesh files.
+Measurements are kept: `--redraw` draws again without measuring. Needs matplotlib, and the built benchmark.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def parse() -> argparse.Namespace:
     )
     parser.add_argument("--parts", type=int, default=16, help="a power of two (default 16)")
     parser.add_argument("--repeats", type=int, default=5, help="repetitions (default 5)")
-    parser.add_argument("--redraw", action="store_true", help="take the document that is there")
+    parser.add_argument("--redraw", action="store_true", help="use the existing document")
     return parser.parse_args()
 
 

@@ -1,4 +1,4 @@
-"""Run the benchmark at several rank counts, and say what its regions are in the paper."""
+"""Run the benchmark at several rank counts, and map its regions to the paper's steps."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ MESHES = {
     "tets": ("tets", "without"),
 }
 
-# The six steps of Tautges et al. 2012, section II, as regions of barrio: what reads, and what brings to the ranks.
-# A file has its partition among its sets, read with them; what is left of step 2 gives each element its part. The
-# coordinates that a rank uses come to it with the sharers of the vertices, so half of step 4 is in "resolve".
+# The six steps of Tautges et al. 2012, section II, as regions of barrio: those that read, and those that distribute.
+# The partition is among the sets of a file and is read with them; the rest of step 2 assigns parts to elements.
+# The coordinates that a rank uses arrive with the sharers of the vertices, so half of step 4 is in "resolve".
 STEPS = {
     "header": ["read.header"],
     "partition": ["read.parts"],
@@ -32,7 +32,7 @@ REST = "the rest"
 
 
 def run(options: argparse.Namespace) -> dict[str, Any]:
-    """Measure all rank counts, files in the order of their parts and not."""
+    """Measure all rank counts, for files in the order of their parts and in another order."""
     runs = []
     for ranks in options.ranks:
         for order in (["--no-structured", "--unordered"], []):
@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def steps_of(mesh: dict[str, Any]) -> dict[str, float]:
-    """Return the seconds of each step; each is its slowest rank's, so together they may pass the whole."""
+    """Return the seconds of each step on its slowest rank; so their sum may exceed the total."""
     steps = {
         name: sum(mesh["phases"].get(r, 0.0) for r in regions) for name, regions in STEPS.items()
     }

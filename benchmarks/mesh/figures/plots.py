@@ -12,7 +12,7 @@ from matplotlib.ticker import LogLocator
 from measure import MESHES, REST, STEPS
 from tables import Row
 
-# Okabe and Ito's palette: people with colour-blindness can tell them apart, and the marks differ too.
+# Okabe and Ito's palette, for colour-blind readers; the marks differ too.
 COLOURS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000"]
 LINES = {
     "with geometry, by part": ("#0072B2", "o", "-"),
@@ -58,8 +58,8 @@ def _reading(canvas: Figure, document: dict[str, Any], rows: list[Row]) -> None:
             _lines(axes, document, [r for r in rows if (r.cells, r.quantity) == (cells, quantity)])
         panels[0, column].set_title(_size(document, cells))
         panels[1, column].set_xlabel("ranks")
-    panels[0, 0].set_ylabel("file to mesh with ghosts, s")
-    panels[1, 0].set_ylabel("bytes of the file, MB/s")
+    panels[0, 0].set_ylabel("time from file to mesh with ghosts, s")
+    panels[1, 0].set_ylabel("file bandwidth, MB/s")
     _legend(canvas, document, panels[0, 0], 2)
 
 
@@ -86,7 +86,7 @@ def _steps(canvas: Figure, document: dict[str, Any], rows: list[Row]) -> None:
     for axes in panels[1]:
         axes.set_xlabel("ranks")
     for axes in panels[:, 0]:
-        axes.set_ylabel("s, of each step its slowest rank")
+        axes.set_ylabel("s, slowest rank of each step")
     _legend(canvas, document, panels[0, 0], 5, mark="")
 
 
@@ -96,7 +96,7 @@ def _scaling(canvas: Figure, document: dict[str, Any], rows: list[Row]) -> None:
         _lines(axes, document, [row for row in rows if row.cells == cells])
         axes.set_title(_size(document, cells))
         axes.set_xlabel("ranks")
-    panels[0].set_ylabel("ms, the slowest rank")
+    panels[0].set_ylabel("ms, slowest rank")
     _legend(canvas, document, panels[0], 2)
 
 
@@ -112,7 +112,7 @@ def _structured(canvas: Figure, document: dict[str, Any], rows: list[Row]) -> No
         axes.set_xlabel("ranks")
     panels[0, 2].tick_params(labelbottom=True)
     for axes in panels[:, 0]:
-        axes.set_ylabel("ms, the slowest rank")
+        axes.set_ylabel("ms, slowest rank")
     _legend(canvas, document, panels[0, 0], 3)
 
 
@@ -149,7 +149,7 @@ def _lines(axes: Axes, document: dict[str, Any], rows: list[Row]) -> None:
 def _legend(
     canvas: Figure, document: dict[str, Any], axes: Axes, n_columns: int, mark: str = " (grey)"
 ) -> None:
-    """Put the lines of one panel under all, and where it ran above them."""
+    """Put the legend of one panel below all panels, and the machine above it."""
     legend = canvas.legend(
         *axes.get_legend_handles_labels(),
         loc="outside lower center",

@@ -1,4 +1,4 @@
-"""The numbers of the figures as rows, as CSV and as a page."""
+"""Write the numbers of the figures as rows, as CSV and as a page."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ TITLES = {
 
 @dataclass(frozen=True)
 class Row:
-    """One number: of which figure, of what, on how many ranks."""
+    """One number, with its figure, mesh, variant and rank count."""
 
     figure: str
-    cells: str  # hexes or tets; of figure 3 the decomposition
+    cells: str  # hexes or tets; in figure 3 the decomposition
     variant: str
     ranks: int
     quantity: str
@@ -29,7 +29,7 @@ class Row:
 
 
 def rows(document: dict[str, Any]) -> list[Row]:
-    """Compute what the figures show."""
+    """Compute the numbers of the figures."""
     found: list[Row] = []
     for run in document["runs"]:
         ranks = run["ranks"]
@@ -59,7 +59,7 @@ def rows(document: dict[str, Any]) -> list[Row]:
 
 
 def page(document: dict[str, Any], found: list[Row]) -> str:
-    """Write tables for people: a line per variant and quantity, a column per rank count."""
+    """Write readable tables: a line per variant and quantity, a column per rank count."""
     ranks = sorted({row.ranks for row in found})
     run = document["runs"][0]
     text = [f"Here: {where(document)}, {run['host']}, commit {run['commit']}.", ""]

@@ -1,8 +1,8 @@
-"""Results of barrio as one self-contained HTML page: pictures, plots, tables.
+"""Show results of barrio as one self-contained HTML page with pictures, plots and tables.
 
     python -m barrio.report -o report.html load.json heat.json heat.vtkhdf
 
-Documents of barrio probe alone give an overview and a page for each MPI and transport.
+If all documents are of barrio probe, it makes an overview and a page for each MPI and transport.
 
 Needs numpy, matplotlib, pyvista and VTK, but neither MPI nor barrio's compiled core.
 """

@@ -1,6 +1,7 @@
-"""The command: python -m barrio.report -o report.html RUN...
+"""Run the command python -m barrio.report -o report.html RUN...
 
-One page, or, of documents of barrio probe alone, an overview and a page for each MPI and transport.
+It makes one page. If all documents are of barrio probe, it makes an overview and a page for each MPI
+and transport.
 """
 
 from __future__ import annotations
@@ -16,19 +17,19 @@ from .documents import FAILED, USAGE, ReportError, collect
 _EXAMPLE = """example:
   python -m barrio.report -o report.html partition.json load.json heat.json heat.vtkhdf
 
-Of documents of barrio probe alone, the page is an overview, and each MPI and transport has a page of
-its own beside it: report-openmpi-tcp.html.
+If all documents are of barrio probe, the page is an overview, and each MPI and transport gets a page
+in the same folder: report-openmpi-tcp.html.
 
-exit codes: 0 made, 1 a file is missing or cannot be written, 2 usage, 3 a file is broken or of an
-unknown kind. Where pictures cannot be rendered, the page says why and the exit code is 0.
+exit codes: 0 success, 1 a file is missing or cannot be written, 2 usage, 3 a file is broken or of an
+unknown kind. If pictures cannot be rendered, the page says why and the exit code is 0.
 """
 
 
-_MAX_NAMED = 5  # files that were left out
+_MAX_NAMED = 5  # skipped files that the warning lists
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser whose errors have barrio's form."""
+    """A parser that prints errors in barrio's format."""
 
     def error(self, message: str) -> NoReturn:
         _say(f"error: barrio report: {message}", "see barrio report --help")
@@ -78,7 +79,7 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
         "run",
         nargs="+",
         metavar="RUN",
-        help="JSON document or VTKHDF file that barrio wrote, or a folder of them",
+        help="JSON document or VTKHDF file written by barrio, or a folder of them",
     )
     parser.add_argument(
         "-o",
@@ -91,19 +92,19 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
         "--no-pictures",
         dest="pictures",
         action="store_false",
-        help="leave out pictures of the mesh, which need OpenGL; plots and tables stay",
+        help="omit pictures of the mesh, which need OpenGL; keep plots and tables",
     )
     parser.add_argument(
         "--no-suggestions",
         dest="suggestions",
         action="store_false",
-        help="leave out what to try next, whose commands name the files of the results",
+        help="omit the section of commands to try next, which name the result files",
     )
     return parser.parse_args(arguments)
 
 
 def _write_all(pages: dict[Path, str]) -> int:
-    """Write several pages, the one that links to the others last, and name it first."""
+    """Write several pages. The overview is written last and printed first."""
     for path, page in pages.items():
         _write(path, page)
     for path in reversed(pages):
@@ -112,7 +113,7 @@ def _write_all(pages: dict[Path, str]) -> int:
 
 
 def _write(path: Path, page: str) -> None:
-    """Write the page whole or not at all."""
+    """Write the page completely or not at all."""
     unfinished = path.with_name(f"{path.name}.part{os.getpid()}")
     try:
         unfinished.write_bytes(page.encode("utf-8"))
@@ -120,14 +121,16 @@ def _write(path: Path, page: str) -> None:
     except OSError as error:
         unfinished.unlink(missing_ok=True)
         cause = f"cannot be written: {error.strerror}"
-        remedy = "choose another place with -o, or make room for it"
+        remedy = "choose another path with -o, or free disk space"
         raise ReportError(path, cause, remedy, FAILED) from error
 
 
 def _left_out(skipped: list[str]) -> str:
     named = "; ".join(skipped[:_MAX_NAMED])
     more = f"; and {len(skipped) - _MAX_NAMED} more" if len(skipped) > _MAX_NAMED else ""
-    return f"warning: {len(skipped)} {'file' if len(skipped) == 1 else 'files'} left out: {named}{more}"
+    return (
+        f"warning: {len(skipped)} {'file' if len(skipped) == 1 else 'files'} skipped: {named}{more}"
+    )
 
 
 def _say(text: str, remedy: str = "") -> None:

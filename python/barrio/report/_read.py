@@ -1,4 +1,4 @@
-"""Read VTKHDF files with VTK, without anything that needs OpenGL."""
+"""Read VTKHDF files with VTK, without OpenGL."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ GHOST_ARRAY = "vtkGhostType"
 
 
 class Unreadable(Exception):
-    """The file cannot be read as VTKHDF; the text says why."""
+    """The file cannot be read as VTKHDF; the message has the reason."""
 
 
 @dataclass(frozen=True)
 class Frame:
-    """One time step: the pieces as one grid in which points of several pieces are one point."""
+    """One time step: all pieces as one grid, with the points that pieces share merged."""
 
     time: float
     grid: pv.UnstructuredGrid
@@ -72,10 +72,10 @@ class VtkhdfFile:
         output = pv.wrap(self._reader.GetOutputDataObject(0))
         blocks = list(output) if isinstance(output, pv.PartitionedDataSet) else [output]
         if not all(isinstance(b, pv.UnstructuredGrid) for b in blocks if b is not None):
-            raise Unreadable("holds no unstructured grid")
+            raise Unreadable("has no unstructured grid")
         pieces = [block for block in blocks if block is not None and block.n_cells > 0]
         if not pieces:
-            raise Unreadable("holds no cells")
+            raise Unreadable("has no cells")
         return pieces
 
     def _note_fault(self, *_: Any) -> None:
@@ -83,7 +83,7 @@ class VtkhdfFile:
 
 
 def _merge_points(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Find points with the same coordinates: the ones to keep, and where each point went."""
+    """Merge points with the same coordinates. @return the points to keep, and the new index of each point"""
     raw = np.ascontiguousarray(points + 0.0)  # -0.0 becomes 0.0
     keys = raw.view(np.dtype((np.void, raw.dtype.itemsize * raw.shape[1]))).ravel()
     _, keep, merge = np.unique(keys, return_index=True, return_inverse=True)
@@ -93,7 +93,7 @@ def _merge_points(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _append(
     pieces: list[pv.UnstructuredGrid], points: np.ndarray, merge: np.ndarray
 ) -> pv.UnstructuredGrid:
-    """Put pieces into one grid, with cell data; a grid of merged points."""
+    """Join pieces into one grid of merged points, with cell data."""
     cells, types = [], []
     first = 0
     for piece in pieces:
@@ -111,7 +111,9 @@ def _append(
     for name in pieces[0].cell_data:
         if name != GHOST_ARRAY:
             grid.cell_data[name] = np.concatenate([p.cell_data[name] for p in pieces])
-    if all(GHOST_ARRAY in piece.cell_data for piece in pieces):  # VTK hides cells marked so
+    if all(
+        GHOST_ARRAY in piece.cell_data for piece in pieces
+    ):  # renamed, since VTK hides cells marked with it
         ghost = np.concatenate([piece.cell_data[GHOST_ARRAY] for piece in pieces])
         grid.cell_data["is_ghost"] = (np.asarray(ghost) != 0).astype(np.uint8)
     return grid

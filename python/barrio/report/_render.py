@@ -1,8 +1,8 @@
 """Draw the pictures of one VTKHDF file: python -m barrio.report._render FILE FOLDER.
 
-Runs in a process of its own, because VTK ends its process where there is no OpenGL. What is found
-goes to FOLDER/facts.json before the first picture is drawn, so that it survives; pictures appear
-one by one.
+Runs in a process of its own, because VTK aborts the process if there is no OpenGL. The facts are
+written to FOLDER/facts.json before the first picture is drawn, so they survive an abort. Each
+picture is saved as soon as it is drawn.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from ._read import VtkhdfFile
 
 UNREADABLE = 3  # exit code
-_LINE, _TRIANGLE = 3, 5  # cells, as VTK numbers them
+_LINE, _TRIANGLE = 3, 5  # VTK's cell types
 FACTS_FILE = "facts.json"
-MAX_STEPS = 100  # read for the curve over time
-MAX_EXPLODED = 64  # parts
-MAX_WITH_EDGES = 40_000  # triangles of a plane
-N_CLOSE = 1_500  # triangles of a plane around the smallest, where all are too many
+MAX_STEPS = 100  # steps read for the curve over time
+MAX_EXPLODED = 64  # parts in the exploded view
+MAX_WITH_EDGES = 40_000  # triangles of a plane that are drawn with edges
+N_CLOSE = 1_500  # triangles in the close-up of the smallest, if there are too many for edges
 
 
 def main(arguments: list[str]) -> int:
@@ -48,7 +48,7 @@ def main(arguments: list[str]) -> int:
 
 
 def find_facts(file: VtkhdfFile) -> dict[str, Any]:
-    """Tell what kind of file it is, and count and measure what the page says about it."""
+    """Find the kind of the file, and the counts and measures that the page shows."""
     import numpy as np
 
     from ._scenes import find_skin
@@ -80,7 +80,7 @@ def _count(values: np.ndarray) -> list[int]:
 
 
 def is_plane(file: VtkhdfFile) -> bool:
-    """Tell triangulations of the plane, with edges on segments, from other meshes."""
+    """Tell whether the file is a triangulation in the plane, with edges on segments."""
     import numpy as np
 
     grid = file.first.grid
@@ -91,7 +91,7 @@ def is_plane(file: VtkhdfFile) -> bool:
 
 
 def _plane_facts(grid: Any) -> dict[str, Any]:
-    """Count triangles by region, with the attribute that a region has in the file."""
+    """Count triangles by region, with the region's attribute from the file."""
     import numpy as np
 
     is_triangle = grid.celltypes == _TRIANGLE
@@ -139,7 +139,7 @@ def _ghost_facts(grid: Any) -> dict[str, Any]:
 
 
 def _series_facts(file: VtkhdfFile, field: str) -> dict[str, Any]:
-    """Measure the field at every step (of a long series, at some) against the last one."""
+    """Compare the field at every step with the last one; sample the steps of a long series."""
     import numpy as np
 
     from .colours import round_bands
@@ -166,12 +166,12 @@ def _series_facts(file: VtkhdfFile, field: str) -> dict[str, Any]:
 
 
 def _plain(column: np.ndarray) -> list[float | None]:
-    """JSON has no NaN."""
+    """Replace NaN, which JSON does not have, by None."""
     return [float(value) if math.isfinite(value) else None for value in column]
 
 
 def choose_frames(mean_away: np.ndarray) -> list[int]:
-    """Choose four steps: the first, two on the way by what is left to do, and the last."""
+    """Choose four steps: the first, the last, and two between them by the remaining distance."""
     last = len(mean_away) - 1
     wanted = [0]
     for share in (0.65, 0.25):
@@ -183,7 +183,7 @@ def choose_frames(mean_away: np.ndarray) -> list[int]:
 
 
 def draw(file: VtkhdfFile, facts: dict[str, Any], folder: Path) -> None:
-    """Draw what belongs to this kind of file."""
+    """Draw the pictures for this kind of file."""
     import numpy as np
 
     from . import _scenes

@@ -1,4 +1,4 @@
-"""What is drawn of a mesh: the body in it and the wall it stands on, its parts, ghosts, fields."""
+"""Pictures of a mesh: the body in it and the wall it stands on, its parts, ghosts and fields."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from .colours import Bands, colours, tints
 SURFACE = "dataset_surface"
 POINT_ID = "barrio_point"
 _TRIAL_SIZE = (275, 205)
-_DISTANCES = (0.35, 0.6, 0.9, 1.3, 1.8)  # of the way from the middle of all to that of a part
-_DIRECTIONS = [  # to the eye; the first ones are the usual ones
+_DISTANCES = (0.35, 0.6, 0.9, 1.3, 1.8)  # multiples of the vector from the mesh centre to a part's
+_DIRECTIONS = [  # to the eye; the preferred ones first
     np.array([x, y, z])
     for z in (0.6, 1.0)
     for x, y in ((-0.75, -1), (1, -0.6), (-1, 0.6), (0.75, 1))
 ] + [np.array([x, y, 0.35]) for x, y in ((-0.4, -1), (0.4, -1), (-1, -0.35), (1, -0.35))]
-_SEEN_ENOUGH = 0.3  # of the silhouette of every part
-_DARK = "#20242a"  # edges
-_WINDOW = np.array([4.0, 3.0, 1.0])  # of a picture of a part of a plane
-FLAT = {"ambient": 1.0, "diffuse": 0.0}  # the colour itself, whatever the light
+_SEEN_ENOUGH = 0.3  # visible share of every part's silhouette
+_DARK = "#20242a"  # colour of edges
+_WINDOW = np.array([4.0, 3.0, 1.0])  # proportions of a close-up of a plane
+FLAT = {"ambient": 1.0, "diffuse": 0.0}  # the plain colour, without shading
 
 
 @dataclass(frozen=True)
 class Skin:
-    """The boundary of a mesh: a body (a wing) and the flat wall it stands on, if there are any."""
+    """The boundary of a mesh, with a body (such as a wing) and the flat wall it stands on, if present."""
 
     whole: pv.PolyData
     body: pv.PolyData | None
@@ -38,7 +38,7 @@ class Skin:
 
 
 def find_skin(grid: pv.UnstructuredGrid) -> Skin:
-    """Tell the body in the mesh from the sides of the box around it."""
+    """Separate the body in the mesh from the sides of the box around it."""
     grid.point_data[POINT_ID] = np.arange(grid.n_points)
     whole = grid.extract_surface(algorithm=SURFACE)
     low, high = np.array(grid.bounds[0::2]), np.array(grid.bounds[1::2])
@@ -73,7 +73,7 @@ def _all_points(surface: pv.PolyData, is_on: np.ndarray) -> np.ndarray:
 
 
 class Picture:
-    """A plotter with barrio's light and camera; save() writes a PNG without background."""
+    """A plotter with barrio's lights and camera; save() writes a PNG with transparent background."""
 
     def __init__(self, width: int, height: int, is_smooth: bool = True) -> None:
         self.plotter = pv.Plotter(off_screen=True, window_size=[width, height], lighting="none")
@@ -87,13 +87,13 @@ class Picture:
             self.plotter.add_light(light)
 
     def add(self, mesh: pv.DataSet, **options: Any) -> None:
-        """Add a surface; keywords as in pyvista."""
+        """Add a surface. Options are passed to pyvista."""
         if mesh.n_cells > 0:
             look = {"show_scalar_bar": False, "ambient": 0.5, "diffuse": 0.6}
             self.plotter.add_mesh(mesh, **(look | options))
 
     def add_with_edges(self, mesh: pv.DataSet, **options: Any) -> None:
-        """Add a surface and the edges of its faces, thin."""
+        """Add a surface with thin edges."""
         edges = {
             "show_edges": True,
             "edge_color": _DARK,
@@ -103,7 +103,7 @@ class Picture:
         self.add(mesh, **(edges | options))
 
     def _look(self, centre: np.ndarray, direction: np.ndarray, height: float) -> None:
-        """Look from a direction at a centre, so that height fills the picture (no perspective)."""
+        """Look from a direction at a centre, without perspective; `height` fills the picture."""
         up = np.array([0.0, 0.0, 1.0])
         if abs(direction[2]) > 0.95 * np.linalg.norm(direction):
             up = np.array([0.0, 1.0, 0.0])
@@ -116,13 +116,13 @@ class Picture:
         self.plotter.renderer.reset_camera_clipping_range()
 
     def look_at_all(self, direction: np.ndarray, tightness: float = 1.0) -> None:
-        """Look from a direction at everything that was added, as near as it fits."""
+        """Look from a direction at all surfaces, as close as they fit."""
         low = np.array(self.plotter.bounds[0::2])
         high = np.array(self.plotter.bounds[1::2])
         self.fit(np.array([low, high]), direction, tightness)
 
     def fit(self, box: np.ndarray, direction: np.ndarray, tightness: float = 1.0) -> None:
-        """Look from a direction at a box (low and high corner), as near as it fits."""
+        """Look from a direction at a box (low and high corner), as close as it fits."""
         corners = np.array(list(itertools.product(*box.T)))
         view = direction / np.linalg.norm(direction)
         up = np.array([0.0, 1.0, 0.0]) if abs(view[2]) > 0.95 else np.array([0.0, 0.0, 1.0])
@@ -138,7 +138,7 @@ class Picture:
         self._look(centre, direction, max(1.03 * need / tightness, 1e-12))
 
     def save(self, path: Path) -> None:
-        """Render and write a PNG, trimmed to a palette where that does not show."""
+        """Render and write a cropped PNG with a palette of 256 colours."""
         from PIL import Image
 
         image = self.plotter.screenshot(transparent_background=True, return_img=True)
@@ -151,7 +151,7 @@ class Picture:
 
 
 def _crop(image: np.ndarray) -> np.ndarray:
-    """Cut empty borders off."""
+    """Crop empty borders."""
     seen = image[:, :, 3] > 0
     if not seen.any():
         return image
@@ -160,7 +160,7 @@ def _crop(image: np.ndarray) -> np.ndarray:
 
 
 def eye_of(skin: Skin, aside: float, above: float) -> np.ndarray:
-    """Return the direction from the mesh to the eye: off the wall, moved aside and up."""
+    """Return the direction from the mesh to the eye: away from the wall, moved aside and up."""
     if skin.wall is None:
         return np.array([-0.75, -1.0, 0.6])
     axis = int(np.argmax(np.abs(skin.inward)))
@@ -193,7 +193,7 @@ def draw_parts(skin: Skin, n_parts: int, path: Path) -> None:
 
 
 def draw_exploded(grid: pv.UnstructuredGrid, n_parts: int, path: Path) -> None:
-    """Draw the surface of every part, pulled away from the middle."""
+    """Draw the surface of every part, moved away from the centre."""
     part = np.asarray(grid.cell_data["part"])
     centres = grid.cell_centers().points
     middle = centres.mean(axis=0)
@@ -214,9 +214,9 @@ def draw_exploded(grid: pv.UnstructuredGrid, n_parts: int, path: Path) -> None:
 
 
 def choose_explosion(pieces: list[pv.PolyData], ways: list[np.ndarray]) -> tuple[float, np.ndarray]:
-    """Choose how far apart to pull the parts and where to look from, so that all are seen.
+    """Choose the distance between parts and the direction of view, so that all parts are visible.
 
-    Small pictures are tried, near before far; the first does in which every part shows enough.
+    Tries small pictures with growing distance until one shows enough of every part.
     """
     areas = [_face_areas(piece) for piece in pieces]
     picture = Picture(*_TRIAL_SIZE, is_smooth=False)
@@ -249,13 +249,13 @@ def choose_explosion(pieces: list[pv.PolyData], ways: list[np.ndarray]) -> tuple
 
 
 def _face_areas(surface: pv.PolyData) -> np.ndarray:
-    """The area vectors of the triangles of a surface."""
+    """Return the area vectors of the triangles of a surface."""
     corners = surface.points[surface.triangulate().regular_faces]
     return 0.5 * np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
 
 
 def draw_ghosts(grid: pv.UnstructuredGrid, rank: int, n_ranks: int, path: Path) -> None:
-    """Draw the own cells of a rank in grey, and its ghosts pulled off, coloured by owner."""
+    """Draw the own cells of a rank in grey, and its ghosts moved away, coloured by owner."""
     picture = Picture(1100, 820)
     held = np.asarray(grid.cell_data["rank"]) == rank
     ghost = held & (np.asarray(grid.cell_data["is_ghost"]) != 0)
@@ -274,7 +274,7 @@ def draw_ghosts(grid: pv.UnstructuredGrid, rank: int, n_ranks: int, path: Path) 
         way = centres[mine].mean(axis=0) - middle
         piece.points = piece.points + 0.16 * size * way / max(np.linalg.norm(way), 1e-300)
         picture.add_with_edges(piece, color=palette[int(index)], opacity=0.9)
-    side = np.sign(middle - np.array(grid.center))  # the rank's own outer side is in front
+    side = np.sign(middle - np.array(grid.center))  # look at the rank's side inside the mesh
     picture.look_at_all(np.array([0.75, 1.0, 0.6]) * np.where(side == 0, -1.0, -side))
     picture.save(path)
 
@@ -286,7 +286,7 @@ def draw_plane(grid: pv.UnstructuredGrid, has_edges: bool, path: Path) -> None:
 
 
 def draw_finest(grid: pv.UnstructuredGrid, n_triangles: int, path: Path) -> None:
-    """Draw the smallest triangle from above, and about so many around it, with their edges."""
+    """Draw the smallest triangle and about `n_triangles` around it from above, with edges."""
     corners = grid.points[grid.cells_dict[pv.CellType.TRIANGLE]]
     sides = corners[:, 1:, :2] - corners[:, :1, :2]
     areas = np.abs(sides[:, 0, 0] * sides[:, 1, 1] - sides[:, 0, 1] * sides[:, 1, 0])
@@ -300,9 +300,11 @@ def draw_finest(grid: pv.UnstructuredGrid, n_triangles: int, path: Path) -> None
 def _draw_window(
     grid: pv.UnstructuredGrid, window: np.ndarray, has_edges: bool, path: Path
 ) -> None:
-    """Draw what is in a window of a plane: low and high corner."""
+    """Draw a window of a plane, given by low and high corner."""
     size = max(float(np.ptp(window, axis=0).max()), 1e-300)
-    points = (grid.points - window.mean(axis=0)) / size  # single precision has to hold them
+    points = (
+        grid.points - window.mean(axis=0)
+    ) / size  # scaled, since VTK draws in single precision
     corners, regions = grid.cells_dict[pv.CellType.TRIANGLE], grid.cell_data["region"]
     triangle_regions = np.asarray(regions)[grid.celltypes == pv.CellType.TRIANGLE]
     numbers, place = np.unique(triangle_regions, return_inverse=True)
@@ -325,7 +327,7 @@ def _draw_window(
 
 
 def _is_near(points: np.ndarray, cells: np.ndarray, half: np.ndarray) -> np.ndarray:
-    """Tell which cells reach into a window around the origin, or come near it."""
+    """Tell which cells overlap a window around the origin, or come near it."""
     corners = points[cells][:, :, :2]
     far = 1.1 * half[:2] + 1e-3
     is_near: np.ndarray = (corners.min(axis=1) < far) & (corners.max(axis=1) > -far)

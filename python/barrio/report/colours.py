@@ -1,4 +1,4 @@
-"""Colours that people with colour-blindness can tell apart, in the same order everywhere."""
+"""Colours for colour-blind readers, in the same order everywhere."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import colorsys
 import math
 from dataclasses import dataclass
 
-# Okabe and Ito's palette without black, ordered so that neighbours in the list differ much.
+# Okabe and Ito's palette without black, ordered for contrast between neighbours in the list.
 _FEW = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#999999")
 _GOLDEN = 0.6180339887498949
 
@@ -16,7 +16,7 @@ def colour(index: int, n_colours: int) -> str:
     if n_colours <= len(_FEW):
         return _FEW[index % len(_FEW)]
     hue = (0.55 + index * _GOLDEN) % 1.0  # far apart for neighbours in the list
-    lightness = (0.38, 0.55, 0.72)[index % 3]  # differs even where hues cannot be told apart
+    lightness = (0.38, 0.55, 0.72)[index % 3]  # differs for readers who cannot see the hue
     red, green, blue = colorsys.hls_to_rgb(hue, lightness, 0.62)
     return f"#{round(255 * red):02x}{round(255 * green):02x}{round(255 * blue):02x}"
 
@@ -27,13 +27,13 @@ def colours(n_colours: int) -> list[str]:
 
 
 def tints(n_colours: int) -> list[str]:
-    """Return the same, half way to white: for faces whose edges are to be seen."""
+    """Return the colours mixed with white, for faces with visible edges."""
     return [f"#{(int(name[1:], 16) >> 1 & 0x7F7F7F) + 0x808080:06x}" for name in colours(n_colours)]
 
 
 @dataclass(frozen=True)
 class Bands:
-    """A colour scale in bands of a round width, from low to high."""
+    """A colour scale from low to high, in bands of a round width."""
 
     low: float
     high: float
@@ -42,9 +42,9 @@ class Bands:
 
 
 def round_bands(lowest: float, highest: float, about: int = 20) -> Bands:
-    """Choose about so many bands, of 1, 2, 2.5 or 5 times a power of ten.
+    """Choose about that many bands, each 1, 2, 2.5 or 5 times a power of ten wide.
 
-    Values may stick out by a tenth of a band: an undershoot of the solver should not cost a band.
+    Values may exceed the scale by a tenth of a band, so that a small undershoot adds no band.
     """
     if not (math.isfinite(lowest) and math.isfinite(highest)):
         lowest, highest = 0.0, 1.0

@@ -1,4 +1,4 @@
-"""Find and check result files, and tell their kinds apart by content."""
+"""Find and check result files, and find their kinds from their contents."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ _MESH_SUFFIXES = (".h5m", ".msh", ".mesh", ".meshb")
 
 
 _AGAIN = "run the command that wrote it again; it may have ended early"
-_TAKES = "report takes JSON documents that barrio wrote (--result, --traffic) and .vtkhdf files"
+_TAKES = "report reads JSON documents written by barrio (--result, --traffic) and .vtkhdf files"
 
 
 class ReportError(Exception):
-    """A fault with its remedy; its text is one line, 'SUBJECT: cause'."""
+    """An error with a remedy; its text is one line, 'SUBJECT: cause'."""
 
     def __init__(
         self, subject: object, cause: str, remedy: str = _AGAIN, code: int = BAD_INPUT
@@ -56,7 +56,7 @@ class ReportError(Exception):
 
 @dataclass(frozen=True)
 class Document:
-    """One JSON document that barrio wrote; of traffic, the lists of rows are in rows, not in data."""
+    """One JSON document of barrio. For traffic, the lists of rows are in `rows`, not in `data`."""
 
     path: Path
     kind: str
@@ -64,11 +64,11 @@ class Document:
     rows: dict[str, np.ndarray] = field(default_factory=dict)
 
     def number(self, *keys: str) -> float | None:
-        """Return the number under nested keys, or None where there is none."""
+        """Return the number under nested keys, or None if it is absent."""
         return as_number(self._find(keys))
 
     def text(self, *keys: str) -> str:
-        """Return the text under nested keys, or nothing."""
+        """Return the text under nested keys, or an empty one."""
         found = self._find(keys)
         return found if isinstance(found, str) else ""
 
@@ -91,14 +91,14 @@ class Document:
 
 @dataclass
 class Results:
-    """All that was given, by kind."""
+    """All results, by kind."""
 
     documents: list[Document] = field(default_factory=list)
     vtkhdf_files: list[Path] = field(default_factory=list)
-    skipped: list[str] = field(default_factory=list)  # 'FILE: cause', of files in folders
+    skipped: list[str] = field(default_factory=list)  # 'FILE: cause', for files in folders
 
     def of(self, *kinds: str) -> list[Document]:
-        """Return the documents of some kinds, in the order given."""
+        """Return the documents of these kinds, in the order given."""
         return [document for kind in kinds for document in self.documents if document.kind == kind]
 
 
@@ -113,9 +113,9 @@ def as_number(value: Any) -> float | None:
 
 
 def collect(runs: list[str]) -> Results:
-    """Read every file of a command line; of a folder, those that barrio wrote.
+    """Read every file of a command line, and every result of barrio in its folders.
 
-    @throws ReportError at the first bad file that was named, or if nothing is left
+    @throws ReportError at the first bad file that was named, or if no result remains
     """
     results = Results()
     seen: set[Path] = set()
@@ -131,15 +131,15 @@ def collect(runs: list[str]) -> Results:
                     raise
                 results.skipped.append(str(error))
     if not results.documents and not results.vtkhdf_files:
-        why = f"; left out: {results.skipped[0]}" if results.skipped else ""
-        raise ReportError(runs[0], f"holds no results of barrio (*.json or *.vtkhdf){why}", _TAKES)
+        why = f"; skipped: {results.skipped[0]}" if results.skipped else ""
+        raise ReportError(runs[0], f"has no results of barrio (*.json or *.vtkhdf){why}", _TAKES)
     return results
 
 
 def _files_of(run: Path) -> Iterator[tuple[Path, bool]]:
     if not run.exists():
-        cause = "cannot be read: there is no such file or folder"
-        raise ReportError(run, cause, "check the path; without one, run the command first", FAILED)
+        cause = "cannot be read: no such file or folder"
+        raise ReportError(run, cause, "check the path, or run the command that writes it", FAILED)
     if not run.is_dir():
         yield run, True
         return
@@ -159,7 +159,7 @@ def _read(path: Path, results: Results) -> None:
             return
         content = path.read_bytes()
     except OSError as error:
-        remedy = "check that it is a file and that you may read it"
+        remedy = "check that it is a file and that you have permission to read it"
         raise ReportError(path, f"cannot be read: {error.strerror}", remedy, FAILED) from error
     if path.suffix == ".vtkhdf":
         raise ReportError(path, "is not an HDF5 file, or is damaged")
@@ -167,7 +167,7 @@ def _read(path: Path, results: Results) -> None:
 
 
 def parse(path: Path, content: bytes) -> Document:
-    """Read a document. @throws ReportError if it is broken, or not barrio's"""
+    """Parse a document. @throws ReportError if it is broken, or not barrio's"""
     if not content.strip():
         raise ReportError(path, "is empty")
     try:
@@ -176,11 +176,11 @@ def parse(path: Path, content: bytes) -> Document:
         if path.suffix != ".json":
             raise ReportError(path, "is neither JSON nor VTKHDF", _TAKES) from error
         cause = f"is not JSON: {_one_line(error)}"
-        raise ReportError(path, cause, f"{_TAKES}; if it is one of these, {_AGAIN}") from error
+        raise ReportError(path, cause, f"{_TAKES}; if it is one of them, {_AGAIN}") from error
     schema = data.get("schema") if isinstance(data, dict) else None
     if not isinstance(schema, str) or not schema.startswith("barrio."):
         known = ", ".join(f"barrio.{kind}" for kind in SCHEMAS)
-        raise ReportError(path, "has no schema that barrio writes", f"give one of {known}")
+        raise ReportError(path, "has no schema of barrio", f"give one of {known}")
     kind = schema.removeprefix("barrio.")
     if kind not in SCHEMAS:
         known = ", ".join(f"barrio.{kind}" for kind in SCHEMAS)
@@ -212,9 +212,9 @@ def _one_line(text: object) -> str:
 def _check_traffic(document: Document) -> None:
     n_ranks = document.data.get("ranks")
     if not isinstance(n_ranks, int) or n_ranks < 1:
-        raise ReportError(document.path, "has no whole number 'ranks'")
+        raise ReportError(document.path, "must have an integer 'ranks' of at least 1")
     if not isinstance(document.data.get("entries"), list):
-        raise ReportError(document.path, "has no list 'entries'")
+        raise ReportError(document.path, "must have a list 'entries'")
     for name, one in traffic_rows.LISTS.items():
         if name in document.data:
             _check_rows(document, name, one, n_ranks)
@@ -223,15 +223,15 @@ def _check_traffic(document: Document) -> None:
 
 
 def _check_rows(document: Document, name: str, one: str, n_ranks: int) -> None:
-    """Check the rows of a traffic document, and make an array of those that are still a list."""
+    """Check the rows of a traffic document, and convert those that are still a list to an array."""
     if name not in document.rows:
         rows = document.data[name]
         if not isinstance(rows, list):
-            raise ReportError(document.path, f"'{name}' is not a list")
+            raise ReportError(document.path, f"'{name}' must be a list")
         for index, row in enumerate(rows):
             numbers = [as_number(value) for value in row] if isinstance(row, list) else []
             if len(numbers) < traffic_rows.N_COLUMNS or None in numbers:
-                cause = f"{one} {index} is not [from, to, points, bytes, messages]"
+                cause = f"{one} {index} must be [from, to, points, bytes, messages]"
                 raise ReportError(document.path, cause)
         numbers = [row[: traffic_rows.N_COLUMNS] for row in rows]
         document.rows[name] = np.array(numbers, dtype=float).reshape(-1, traffic_rows.N_COLUMNS)
@@ -245,41 +245,43 @@ def _check_rows(document: Document, name: str, one: str, n_ranks: int) -> None:
 def _check_hosts(document: Document, n_ranks: int) -> None:
     n_placed = _ranks_on_hosts(document)
     if n_placed not in (n_ranks, document.data.get("recorded_on_ranks", n_ranks)):
-        cause = f"'hosts' have {n_placed} ranks in all, and there are {n_ranks}"
+        cause = f"'hosts' have {n_placed} ranks in total, but 'ranks' is {n_ranks}"
         raise ReportError(document.path, cause)
 
 
 def _ranks_on_hosts(document: Document) -> int:
-    """Check that the hosts are [name, number of ranks], and return how many ranks they have in all."""
+    """Check that hosts are [name, number of ranks], and return the sum of the ranks."""
     hosts = document.data["hosts"]
     if not isinstance(hosts, list):
-        raise ReportError(document.path, "'hosts' is not a list")
+        raise ReportError(document.path, "'hosts' must be a list")
     for index, host in enumerate(hosts):
         is_pair = isinstance(host, list) and len(host) == 2
         if not (is_pair and isinstance(host[0], str) and type(host[1]) is int and host[1] > 0):
-            raise ReportError(document.path, f"host {index} is not [name, number of ranks]")
+            raise ReportError(document.path, f"host {index} must be [name, number of ranks]")
     return sum(n for _, n in hosts)
 
 
 def _check_map(document: Document) -> None:
     n_cores, n_nodes = document.data.get("cores"), document.data.get("nodes")
     if not (isinstance(n_cores, int) and isinstance(n_nodes, int) and 0 < n_nodes <= n_cores):
-        raise ReportError(document.path, "has no whole numbers 'cores' and 'nodes'")
+        raise ReportError(document.path, "must have integers 'cores' and 'nodes'")
     for name in ("given", "placement"):
         cores = document.data.get(name)
         if not isinstance(cores, list) or not all(
             isinstance(core, int) and 0 <= core < n_cores for core in cores
         ):
-            raise ReportError(document.path, f"'{name}' is not a list of cores in 0..{n_cores - 1}")
+            raise ReportError(
+                document.path, f"'{name}' must be a list of cores in 0..{n_cores - 1}"
+            )
         if len(set(cores)) != len(cores):
             raise ReportError(document.path, f"'{name}' puts two ranks on one core")
     if len(document.data["given"]) != len(document.data["placement"]):
-        raise ReportError(document.path, "'given' and 'placement' differ in length")
+        raise ReportError(document.path, "'given' and 'placement' must have the same length")
 
 
 def _check_machine(document: Document) -> None:
     if not document.items("hosts"):
-        raise ReportError(document.path, "has no list 'hosts'")
+        raise ReportError(document.path, "must have a list 'hosts'")
     _check_hosts(document, document.data.get("ranks", _ranks_on_hosts(document)))
     for name in ("inside", "between"):
         _check_times(document, name)
@@ -287,36 +289,36 @@ def _check_machine(document: Document) -> None:
     if not (
         isinstance(distances, list) and len(distances) == 2 and all(map(_is_above_0, distances))
     ):
-        cause = "'distances' are not two numbers above 0, inside a node and between nodes"
+        cause = "'distances' must be two numbers above 0, inside a node and between nodes"
         raise ReportError(document.path, cause)
     n_bytes = document.number("message_bytes")
     if n_bytes is None or n_bytes < 0.0:
-        raise ReportError(document.path, "has no number 'message_bytes' of 0 or more")
+        raise ReportError(document.path, "must have a number 'message_bytes' of at least 0")
 
 
 def _check_times(document: Document, name: str) -> None:
-    """Check the times of messages inside a node or between nodes; lists without entries were not measured."""
+    """Check the times of messages inside a node or between nodes; empty lists were not measured."""
     if not isinstance(document.data.get(name), dict):
-        raise ReportError(document.path, f"has no times '{name}'")
+        raise ReportError(document.path, f"must have times '{name}'")
     times = document.table(name)
     for key in ("bytes", "seconds"):
         values = times.get(key)
         if not isinstance(values, list):
-            raise ReportError(document.path, f"'{name}' has no list '{key}'")
+            raise ReportError(document.path, f"'{name}' must have a list '{key}'")
         for index, value in enumerate(values):
             if not _is_above_0(value):
-                cause = f"entry {index} in '{key}' of '{name}' is not a number above 0"
+                cause = f"entry {index} in '{key}' of '{name}' must be a number above 0"
                 raise ReportError(document.path, cause)
     sizes, seconds = times["bytes"], times["seconds"]
     if len(sizes) != len(seconds):
         cause = f"'{name}' has {len(sizes)} sizes and {len(seconds)} times"
         raise ReportError(document.path, cause)
     if any(one >= next_one for one, next_one in pairwise(sizes)):
-        raise ReportError(document.path, f"the sizes of '{name}' do not grow")
+        raise ReportError(document.path, f"the sizes of '{name}' must increase")
     for key in ("latency", "bandwidth"):
         value = as_number(times.get(key))
         if value is None or value < 0.0:
-            raise ReportError(document.path, f"'{name}' has no number '{key}' of 0 or more")
+            raise ReportError(document.path, f"'{name}' must have a number '{key}' of at least 0")
 
 
 def _is_above_0(value: Any) -> bool:
@@ -327,7 +329,7 @@ def _is_above_0(value: Any) -> bool:
 def _check_probe(document: Document) -> None:
     found = document.data.get("transports")
     if not isinstance(found, list):
-        raise ReportError(document.path, "has no list 'transports'")
+        raise ReportError(document.path, "must have a list 'transports'")
     for index, entry in enumerate(found):
         if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
-            raise ReportError(document.path, f"transport {index} has no name")
+            raise ReportError(document.path, f"transport {index} must have a name")

@@ -1,4 +1,4 @@
-"""The plots of meshes, runs and what the probe measured."""
+"""Plots of meshes, runs and probe measurements."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from .colours import Bands, colours
 from .markup import Html
 from .plot import INK, Plot
 
-_GROUP = 0.76  # width of a group of bars, of the room there is
+_GROUP = 0.76  # width of a group of bars, as a share of its row
 
 
 def cells_per_part(cells: list[int]) -> Html:
-    """Draw a bar for every part, in the colour it has in the picture."""
+    """Draw a bar for every part, in its colour in the picture."""
     plot = Plot(4.8, 2.7)
     axes, n = plot.axes, len(cells)
     axes.bar(range(n), cells, color=colours(n), width=0.8)
@@ -51,14 +51,14 @@ def owned_and_ghosts(owned: list[int], ghosts: list[int], shown: int) -> Html:
 
 
 def made_of_tried(kinds: list[str], made: list[float], tried: list[float]) -> Html:
-    """Draw how many changes of each kind were made, and how many of those tried were not."""
+    """Draw for each operator how many changes were made, and how many were only tried."""
     plot = Plot(4.8, 0.9 + 0.34 * len(kinds))
     axes = plot.axes
     rows = range(len(kinds))
     totals = [max(pair) for pair in zip(made, tried, strict=True)]
     rest = [total - n for total, n in zip(totals, made, strict=True)]
     axes.barh(rows, made, color="#E69F00", height=0.7, label="made")
-    axes.barh(rows, rest, left=made, color="#8d99a6", height=0.7, label="tried, not made")
+    axes.barh(rows, rest, left=made, color="#8d99a6", height=0.7, label="tried but not made")
     axes.set_yticks(rows, kinds)
     axes.invert_yaxis()
     axes.set_xlim(0, 1.05 * max([*totals, 1]))
@@ -66,29 +66,29 @@ def made_of_tried(kinds: list[str], made: list[float], tried: list[float]) -> Ht
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: words.count(value)))
     axes.set_xlabel("changes")
     plot.figure.legend(ncols=2, loc="outside upper right")
-    return plot.svg("Changes of each kind: made, and tried but not made")
+    return plot.svg("Changes by operator: made, and tried but not made")
 
 
 def smallest_angles(counts: list[int], bound: float | None) -> Html:
-    """Draw how many triangles have a smallest angle of 0, 1, ... degrees, and the bound asked for."""
+    """Draw how many triangles have a min angle of 0, 1, ... degrees, and the requested bound."""
     plot = Plot(4.8, 2.9)
     axes, places = plot.axes, range(len(counts))
     n_below = 0 if bound is None else sum(place + 1 <= bound for place in places)
     axes.bar(places[:n_below], counts[:n_below], color="#D55E00", width=0.86, align="edge")
     axes.bar(places[n_below:], counts[n_below:], color="#0072B2", width=0.86, align="edge")
     found = [degree for degree, n in enumerate(counts) if n]
-    said = f"Smallest angles of {words.plural(sum(counts), 'triangle')}: from {found[0]} to "
+    said = f"Min angles of {words.plural(sum(counts), 'triangle')}: from {found[0]} to "
     said += f"{found[-1]} degrees"
     if bound is not None:
         axes.axvline(bound, color=INK, linewidth=0.8, linestyle="--")
         below = sum(counts[:n_below])
         have = "has" if below == 1 else "have"
-        less = f", {words.count(below)} {have} less" if below else ""
-        axes.set_title(f"asked for: {bound:g} degrees (dashed){less}", loc="right", fontsize=9.5)
-        said += f"; asked for are {bound:g}{less}"
+        less = f"; {words.count(below)} {have} less" if below else ""
+        axes.set_title(f"requested: {bound:g} degrees (dashed){less}", loc="right", fontsize=9.5)
+        said += f"; requested: {bound:g}{less}"
     axes.set_xlim(0, len(counts))
     axes.set_xticks(range(0, len(counts), 10))
-    axes.set_xlabel("smallest angle, degrees")
+    axes.set_xlabel("min angle, degrees")
     axes.set_ylabel("triangles")
     axes.set_ylim(0, 1.08 * max(counts))
     axes.yaxis.set_major_locator(MaxNLocator(6, integer=True))
@@ -97,7 +97,7 @@ def smallest_angles(counts: list[int], bound: float | None) -> Html:
 
 
 def speeds(names: list[str], of_mesher: dict[str, list[float | None]]) -> Html:
-    """Draw triangles a second: a group of bars for every name, in it one for every mesher."""
+    """Draw triangles per second: a group of bars for every name, with one bar for every mesher."""
     n = len(of_mesher)
     plot = Plot(5.4, 0.9 + (0.16 + 0.13 * n) * len(names))
     axes = plot.axes
@@ -110,9 +110,9 @@ def speeds(names: list[str], of_mesher: dict[str, list[float | None]]) -> Html:
     axes.set_yticks(range(len(names)), names)
     axes.invert_yaxis()
     axes.set_xlim(0, 1.05 * max(drawn) or 1.0)
-    axes.set_xlabel("million triangles a second")
+    axes.set_xlabel("million triangles per second")
     plot.figure.legend(ncols=n, loc="outside upper right")
-    return plot.svg("Triangles a second of each mesher")
+    return plot.svg("Triangles per second of each mesher")
 
 
 def _whole_ticks(axis: Any, n: int) -> None:
@@ -123,12 +123,12 @@ def _whole_ticks(axis: Any, n: int) -> None:
 
 
 def distance_over_time(facts: dict[str, Any], unit: str, time_label: str = "time") -> Html:
-    """Draw how far the field is from its last frame, over time, both on logarithmic scales."""
+    """Draw the distance of the field from its last frame over time, both on logarithmic scales."""
     plot = Plot(5.4, 3.3)
     axes = plot.axes
     times = np.array(facts["times"], dtype=float)
     for name, label, colour, mark in (
-        ("max_away", "largest over the vertices", "#D55E00", "o"),
+        ("max_away", "max over the vertices", "#D55E00", "o"),
         ("mean_away", "mean over the vertices", "#0072B2", "s"),
     ):
         values = np.array(facts[name], dtype=float)
@@ -139,7 +139,7 @@ def distance_over_time(facts: dict[str, Any], unit: str, time_label: str = "time
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_formatter(FuncFormatter(_power))
         low, high = axis.get_view_interval()
-        is_short = high < 30.0 * low  # so short that powers of ten alone would label nothing
+        is_short = high < 30.0 * low  # too short for labels at powers of ten only
         axis.set_minor_formatter(FuncFormatter(_power_or_part) if is_short else NullFormatter())
     axes.grid(linewidth=0.5)
     axes.set_xlabel(time_label)
@@ -149,7 +149,7 @@ def distance_over_time(facts: dict[str, Any], unit: str, time_label: str = "time
 
 
 def integral_over_time(name: str, times: list[float], values: list[float]) -> Html:
-    """Draw how an integral over the domain changes."""
+    """Draw an integral over the domain over time."""
     plot = Plot(4.8, 2.4)
     plot.axes.plot(times, values, color="#0072B2")
     plot.axes.set_xlabel("time")
@@ -160,12 +160,12 @@ def integral_over_time(name: str, times: list[float], values: list[float]) -> Ht
 
 @dataclass(frozen=True)
 class Line:
-    """A line of a plot: its name, and values by size of message; without a name, it is in no legend."""
+    """A line of a plot: values by message size. A line without a name is not in the legend."""
 
     name: str
     points: list[tuple[float, float]]
     is_dashed: bool = False
-    colour: str = ""  # else by its place in the list, or dashed, that of text
+    colour: str = ""  # default: by position in the list; if dashed, that of text
 
 
 _WRITE = {
@@ -176,7 +176,7 @@ _WRITE = {
 
 
 def by_size(lines: list[Line], label: str, unit: str, said: str) -> Html:
-    """Draw seconds ('s'), bytes ('B') or megabytes a second ('MB/s') by size of message, both on logarithmic scales."""
+    """Draw seconds ('s'), bytes ('B') or MB/s ('MB/s') by message size, both on logarithmic scales."""
     plot = Plot(5.4, 3.3)
     axes = plot.axes
     all_sizes = sorted({x for line in lines for x, _ in line.points})
@@ -207,7 +207,7 @@ def by_size(lines: list[Line], label: str, unit: str, said: str) -> Html:
         else FuncFormatter(lambda value, _: write(value) if f"{value:.0e}"[0] in "25" else "")
     )
     axes.grid(linewidth=0.5)
-    axes.set_xlabel("size of a message")
+    axes.set_xlabel("message size")
     axes.set_ylabel(label)
     if sum(bool(line.name) for line in lines) > 1:
         axes.legend(fontsize=8.5)
@@ -215,7 +215,7 @@ def by_size(lines: list[Line], label: str, unit: str, said: str) -> Html:
 
 
 def _short_size(value: float) -> str:
-    """Write a size in as few letters as it needs."""
+    """Write a size as short as possible."""
     return words.in_bytes(value).replace(".0\u00a0", "\u00a0")
 
 
@@ -252,7 +252,7 @@ def colour_bar(bands: Bands, label: str) -> Html:
 
 
 def phase_map(names: list[str], rows: list[list[float]]) -> Html:
-    """Draw seconds as phases by ranks, for more ranks than a table can hold."""
+    """Draw the seconds of phases and ranks, for more ranks than fit in a table."""
     plot = Plot(7.0, 1.0 + 0.24 * len(names))
     axes = plot.axes
     values = np.ma.masked_less_equal(np.array(rows, dtype=float), 0.0)

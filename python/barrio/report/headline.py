@@ -1,7 +1,7 @@
-"""What the page begins with: a paragraph and cards on one mesh, and what ran on it.
+"""The head of the page: a summary and cards about one mesh and its runs.
 
-Every sentence is of one document, or of several that speak of the same thing; of other meshes only
-the names stand here.
+Each sentence is about one document, or about several on the same subject. Other meshes are only
+listed by name.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from .story import Story, base_name
 from .traffic import Traffic
 from .triangulations import audits, passes, seconds_of, triangulations
 
-_MAX_NAMED = 4  # of other meshes, and of numbers of ranks
+_MAX_NAMED = 4  # other meshes, and rank counts, that are listed
 
 
 def summary(story: Story) -> Html:
-    """Tell the whole story in one paragraph."""
+    """Summarise all results in one paragraph."""
     said = [
         _mesh(story),
         _adapted(story.of_mesh("adapt")),
@@ -60,13 +60,13 @@ def _adapted(runs: list[Document]) -> str:
         return ""
     run = runs[0]
     source, before = base_name(run.text("input")), run.number("cells_before")
-    least, in_range = run.number("quality", "least"), run.number("edges_in_range")
+    least, in_range = run.number("quality", "min"), run.number("edges_in_range")
     was = f"was adapted from {source}" if source else "was adapted"
     text = f"It {was}, {words.plural(before, 'cell')}, in {_times(runs)}"
     if least is not None and in_range is not None:
         text += (
             f": the worst cell has a quality of {words.number(least)}, and "
-            f"{words.percent(in_range)} of the edges the wanted length"
+            f"{words.percent(in_range)} of the edges have the requested length"
         )
     return text + "."
 
@@ -76,19 +76,19 @@ def _triangulated(documents: list[Document]) -> str:
     if not runs:
         return ""
     run = runs[0]
-    source, least = base_name(run.text("input")), run.number("angles", "least")
+    source, least = base_name(run.text("input")), run.number("angles", "min")
     was = f"was triangulated from {source}" if source else "was triangulated"
-    angle = f": its least angle has {words.number(least)} degrees" if least is not None else ""
+    angle = f": its min angle is {words.number(least)} degrees" if least is not None else ""
     return f"It {was} in {words.seconds(seconds_of(run))}{angle}."
 
 
 def _audited(documents: list[Document]) -> str:
-    """Tell of the first audit, or of the first that has faults."""
+    """Describe the first audit with faults, else the first."""
     found = sorted(audits(documents), key=lambda of: passes(of) is not False)
     if not found or passes(found[0]) is None:
         return ""
-    said = "finds it as it should be" if passes(found[0]) else f"finds {audit_in_words(found[0])}"
-    return f"An audit {said}."
+    said = "passes" if passes(found[0]) else f"finds {audit_in_words(found[0])}"
+    return f"The audit {said}."
 
 
 def _flowed(runs: list[Document]) -> str:
@@ -104,7 +104,7 @@ def _flowed(runs: list[Document]) -> str:
 
 
 def _by_ranks(runs: list[Document]) -> dict[int, list[Document]]:
-    """Group runs by their numbers of ranks, ascending."""
+    """Group runs by rank count, ascending."""
     groups: dict[int, list[Document]] = {}
     for run in runs:
         groups.setdefault(int(run.number("ranks") or 0), []).append(run)
@@ -122,7 +122,7 @@ def _times(runs: list[Document]) -> str:
 
 
 def _ends(groups: dict[int, list[Document]]) -> dict[int, list[Document]]:
-    """Leave the fewest and the most ranks, if there are too many numbers of ranks for a sentence."""
+    """Keep the fewest and the most ranks, if there are too many rank counts for a sentence."""
     keys = list(groups)
     return groups if len(keys) <= _MAX_NAMED else {key: groups[key] for key in (keys[0], keys[-1])}
 
@@ -154,7 +154,7 @@ def _largest_error(runs: list[Document]) -> float | None:
 
 
 def _all_passed(runs: list[Document]) -> bool | None:
-    """Tell whether all runs passed; None if one does not say, and none failed."""
+    """Tell whether all runs passed; None if no run failed and one was not checked."""
     verdicts = {has_passed(run) for run in runs}
     return False if False in verdicts else None if None in verdicts else True
 
@@ -169,10 +169,10 @@ def _ran(runs: list[Document]) -> str:
     tolerances = {run.number("tolerance") for run in runs}
     within = f" (tolerance {words.kelvin(tolerances.pop())})" if len(tolerances) == 1 else ""
     passed = _all_passed(runs)
-    check = "" if passed is None else (", and passes" if passed else ", and fails")
+    check = "" if passed is None else (", which passes" if passed else ", which fails")
     return (
-        f"{took[0].upper()}{took[1:]} {words.listing(each)}; it ends at most "
-        f"{words.kelvin(_largest_error(runs))} from the known steady state{within}{check}."
+        f"{took[0].upper()}{took[1:]} {words.listing(each)}; its max error against the known steady "
+        f"state is {words.kelvin(_largest_error(runs))}{within}{check}."
     )
 
 
@@ -186,12 +186,12 @@ def _mapped(story: Story) -> str:
     where = f"On {nodes_in_words(document)}{which}"
     if not has_gained(document):
         return (
-            f"{where}, {words.percent(before)} of the traffic crosses between nodes; no better "
-            "placement than the given one was found."
+            f"{where}, {words.percent(before)} of the traffic crosses between nodes; no placement "
+            "better than the given one was found."
         )
     return (
         f"{where}, placing {_placed(document, story.traffic_of(document))} by their traffic changes "
-        f"what crosses between nodes from {words.percent(before)} (order: {given_order(document)}) "
+        f"the share between nodes from {words.percent(before)} (order: {given_order(document)}) "
         f"to {words.percent(after)}."
     )
 
@@ -214,7 +214,7 @@ def _others(names: list[str]) -> str:
     shown = [base_name(name) for name in names[:_MAX_NAMED]]
     if len(names) > _MAX_NAMED:
         shown.append(f"{len(names) - _MAX_NAMED} more")
-    return f"Results of other meshes stand below, by their names: {words.listing(shown)}."
+    return f"Results of other meshes are below: {words.listing(shown)}."
 
 
 def cards(story: Story) -> Html:
@@ -235,13 +235,13 @@ def cards(story: Story) -> Html:
     runs = story.of_mesh("heat")
     error = _largest_error(runs)
     if error is not None:
-        verdicts = {True: "largest error: passed", False: "largest error: failed"}
+        verdicts = {True: "max error: passed", False: "max error: failed"}
         passed = _all_passed(runs)
-        made.append((words.kelvin(error), "largest error" if passed is None else verdicts[passed]))
+        made.append((words.kelvin(error), "max error" if passed is None else verdicts[passed]))
     of_plane = triangulations(story.of_mesh("delaunay"))
-    least = of_plane[0].number("angles", "least") if of_plane else None
+    least = of_plane[0].number("angles", "min") if of_plane else None
     if least is not None:
-        made.append((f"{words.number(least)}°", "least angle"))
+        made.append((f"{words.number(least)}°", "min angle"))
     found = audits(story.of_mesh("delaunay"))
     if len(found) == 1:
         made.append((audit_in_words(found[0]), "audit"))

@@ -1,4 +1,4 @@
-"""A mapping's machine and its given order, in words and as options of barrio map."""
+"""The machine and the given order of a mapping, in words and as options of barrio map."""
 
 from __future__ import annotations
 
@@ -14,33 +14,33 @@ from .documents import Document
 _TREE = re.compile(r"(\d+(?:[:/]\d+)*);([0-9.e+]+(?:[:][0-9.e+]+)*)")
 _UNEVEN = re.compile(r"(\d{1,9}(?:,\d{1,9})+)((?::\d{1,9})*);.*")
 _EVEN = re.compile(r"(\d{1,9}(?:[:/]\d{1,9})*);.*")
-_USUAL_DISTANCES = ["1", "10"]  # inside a node and between two, where NODESxCORES says no more
-_MAX_SIZES = 6  # of nodes that are not alike, told one by one
+_USUAL_DISTANCES = ["1", "10"]  # inside a node and between nodes: the defaults of NODESxCORES
+_MAX_SIZES = 6  # different node sizes that are listed one by one
 
 
 @dataclass(frozen=True)
 class Unit:
-    """What a machine consists of: its nodes, or its switches."""
+    """The nodes, or the switches, of a machine."""
 
     plural: str
     first_cores: np.ndarray
 
 
 def cores_of_nodes(document: Document) -> list[int] | None:
-    """Return the number of cores of each node; None where the document does not tell."""
+    """Return the number of cores of each node; None if the document does not have them."""
     n_cores, n_nodes = int(document.data["cores"]), int(document.data["nodes"])
     text = document.text("machine")
     uneven = _UNEVEN.fullmatch(text)
     if uneven:
         sizes = [int(word) for word in uneven[1].split(",")]
         return sizes if len(sizes) == n_nodes and sum(sizes) == n_cores else None
-    if n_cores % n_nodes or "cores in all" in text:  # of nodes that are not alike, no text tells
+    if n_cores % n_nodes or "cores in all" in text:  # the text has no sizes of different nodes
         return None
     return [n_cores // n_nodes] * n_nodes
 
 
 def units(document: Document) -> list[Unit]:
-    """Return the nodes and, where the machine's text tells, what they lie in; from the inside out."""
+    """Return the nodes and, if the machine's text has them, the switches and their groups."""
     sizes = cores_of_nodes(document)
     if sizes is None:
         return []
@@ -56,7 +56,7 @@ def units(document: Document) -> list[Unit]:
 
 
 def _arities_outside(document: Document) -> list[int]:
-    """Return how many nodes make a switch, and so on, without the level that holds all."""
+    """Return the nodes per switch, the switches per group, and so on, without the top level."""
     text = document.text("machine")
     uneven, even = _UNEVEN.fullmatch(text), _EVEN.fullmatch(text)
     if uneven:
@@ -70,7 +70,7 @@ def _arities_outside(document: Document) -> list[int]:
 
 
 def node_names(document: Document) -> list[str]:
-    """Return the names of the nodes, without their domains where they differ without."""
+    """Return the names of the nodes, without domains if they stay distinct."""
     n_nodes = int(document.data["nodes"])
     names = [str(name) for name in document.items("node_names")]
     if len(names) != n_nodes:
@@ -79,7 +79,7 @@ def node_names(document: Document) -> list[str]:
 
 
 def without_domains(names: list[str]) -> list[str]:
-    """Cut host names at their first dots, unless two become the same."""
+    """Cut host names at the first dot, unless two names become the same."""
     hosts = [name.partition(".")[0] for name in names]
     return hosts if len(set(hosts)) == len(set(names)) else names
 
@@ -89,7 +89,7 @@ def nodes_in_words(document: Document) -> str:
     nodes = words.spelled(int(document.data["nodes"]), "node")
     sizes = cores_of_nodes(document)
     if sizes is None:
-        return f"{nodes} with {words.spelled(int(document.data['cores']), 'core')} in all"
+        return f"{nodes} with {words.spelled(int(document.data['cores']), 'core')} in total"
     if min(sizes) == max(sizes):
         return f"{nodes} of {words.spelled(sizes[0], 'core')}"
     if len(sizes) <= _MAX_SIZES:
@@ -98,7 +98,7 @@ def nodes_in_words(document: Document) -> str:
 
 
 def machine_in_words(document: Document) -> str:
-    """Write the machine with its distances, as far as its text is understood."""
+    """Write the machine with its distances, if its text is understood."""
     text, said = document.text("machine"), nodes_in_words(document)
     distances = _distances(text)
     if text.startswith("torus:"):
@@ -112,7 +112,7 @@ def machine_in_words(document: Document) -> str:
 
 
 def machine_option(document: Document) -> str:
-    """Return what --machine takes to mean this machine; nothing if the document does not say."""
+    """Return the value of --machine for this machine; empty if the document does not have it."""
     text = document.text("machine")
     if _distances(text) == _USUAL_DISTANCES:
         nodes, cores = int(document.data["nodes"]), int(document.data["cores"])
@@ -126,7 +126,7 @@ def _distances(text: str) -> list[str]:
 
 
 def given_order(document: Document) -> str:
-    """Tell the order that was to be beaten: 'block', 'cyclic', or 'file' for any other."""
+    """Return the kind of the given order: 'block', 'cyclic', or 'file' for any other."""
     given, sizes = document.data["given"], cores_of_nodes(document)
     if given == list(range(len(given))):
         return "block"
@@ -136,7 +136,7 @@ def given_order(document: Document) -> str:
 
 
 def _dealt(sizes: list[int]) -> list[int]:
-    """Return the cores as they are used when ranks are dealt round the nodes that have room."""
+    """Return the order of cores if ranks are dealt to the nodes in turn."""
     n_cores = sum(sizes)
     node_of = np.repeat(np.arange(len(sizes)), sizes)
     slot = np.arange(n_cores) - np.repeat(np.cumsum([0, *sizes[:-1]]), sizes)
@@ -147,6 +147,6 @@ def given_in_words(document: Document, who: str) -> str:
     """Write the given order as a clause on ranks or parts."""
     return {
         "block": f"block, {who} i on core i",
-        "cyclic": f"cyclic, {who}s dealt round the nodes",
-        "file": "an order of your own, from a file",
+        "cyclic": f"cyclic, {who}s dealt to the nodes in turn",
+        "file": "your own order, from a file",
     }[given_order(document)]

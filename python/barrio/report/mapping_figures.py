@@ -1,4 +1,4 @@
-"""The plots of traffic and of a mapping: matrices, costs, links and what leaves the nodes."""
+"""Plots of traffic and of a mapping: matrices, costs, links and the bytes that leave nodes."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from . import words
 from .markup import Html
 from .plot import Plot
 
-MATRIX_WIDTH = 340  # pixels of a page, about, that the fields of a matrix take
+MATRIX_WIDTH = 340  # approximate width of a matrix on the page, in pixels
 BEFORE, AFTER = "#8d99a6", "#0072B2"
 _BLOCKS = "#D55E00"
-_PAPER, _PEN = "#ffffff", "#1b1f24"  # of a matrix, in light and dark: its colours are made for it
-MAX_NUMBERED = 10  # ranks: a matrix of more shows no numbers in its fields
+_PAPER, _PEN = "#ffffff", "#1b1f24"  # of a matrix, in light and dark mode: its colours need white
+MAX_NUMBERED = 10  # ranks of a matrix with numbers in its cells
 _MAX_RANK_TICKS = 16
-_MAX_NAMED = 8  # blocks
+_MAX_NAMED = 8  # blocks with a name
 _MAX_LETTERS = 14  # of a name
 _LETTER_WIDTH = 6.5  # pixels
-_MAX_VECTOR = 16  # fields on a side that are drawn one by one
-_LEAST_PIXELS = 700  # of an image on a side
-_DECADES = 6  # of a colour scale, at most
-MAX_BARS = 16  # nodes
+_MAX_VECTOR = 16  # rows of a matrix that is drawn as vectors
+_LEAST_PIXELS = 700  # rows of an image
+_DECADES = 6  # max range of a colour scale
+MAX_BARS = 16  # nodes with a bar each
 
 
 @dataclass(frozen=True)
 class Blocks:
-    """Nodes or switches along a matrix: the first place of each, and names."""
+    """Nodes or switches along a matrix: the first row of each, and names."""
 
     starts: list[int]
     names: list[str] = field(default_factory=list)
@@ -40,21 +40,21 @@ class Blocks:
 
 @dataclass(frozen=True)
 class Scale:
-    """The least and the largest amount that colours tell apart, and how to write them."""
+    """The min and max amount of a colour scale, and their unit."""
 
     low: float
     high: float
     weight: str
 
     def write(self, value: float) -> str:
-        """Write an amount in as few letters as it needs."""
+        """Write an amount as short as possible."""
         if self.weight == "bytes":
             return words.in_bytes(value).replace(".0\u00a0", "\u00a0")
         return words.number(value).replace(".00", "")
 
 
 def scale_of(matrices: list[np.ndarray], weight: str) -> Scale:
-    """Choose one logarithmic scale for matrices that are to be compared."""
+    """Choose one logarithmic scale for matrices that are compared."""
     positive = np.concatenate([matrix[matrix > 0] for matrix in matrices])
     high = float(positive.max(initial=0.0)) or 1.0
     low = max(float(positive.min(initial=high)), high * 10.0**-_DECADES)
@@ -63,7 +63,7 @@ def scale_of(matrices: list[np.ndarray], weight: str) -> Scale:
 
 @dataclass(frozen=True)
 class Order:
-    """Ranks in an order, by their cores or their numbers; what it is called, and what is drawn in it."""
+    """An order of ranks, by core or by number, with its title and blocks."""
 
     title: str
     ranks: np.ndarray
@@ -73,7 +73,7 @@ class Order:
 
 @dataclass(frozen=True)
 class Matrix:
-    """What bins of ranks (rows) send to bins of ranks (columns), in an order."""
+    """Amounts sent from bins of ranks (rows) to bins of ranks (columns), in an order."""
 
     amounts: np.ndarray
     ranks_per_bin: int
@@ -82,7 +82,7 @@ class Matrix:
 
 
 def traffic_matrix(matrix: Matrix, scale: Scale) -> Html:
-    """Draw a matrix with its blocks on the diagonal, zero as paper."""
+    """Draw a matrix with its blocks on the diagonal; zero is white."""
     plot = Plot(5.1, 4.45)
     axes, order = plot.axes, matrix.order
     n = len(order.ranks)
@@ -106,7 +106,7 @@ def traffic_matrix(matrix: Matrix, scale: Scale) -> Html:
             axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10], integer=True))
             axis.set_major_formatter(FuncFormatter(lambda value, _: words.count(value)))
     axes.tick_params(length=0 if are_ranks else 3)
-    place = "" if are_ranks or not order.is_by_core else ", place in the order of cores"
+    place = "" if are_ranks or not order.is_by_core else ", position in the order of cores"
     axes.set_xlabel(f"to {matrix.who}{place}")
     axes.set_ylabel(f"from {matrix.who}{place}")
     axes.set_title(order.title, pad=20 if order.blocks and order.blocks.names else 8)
@@ -119,7 +119,7 @@ def traffic_matrix(matrix: Matrix, scale: Scale) -> Html:
 
 
 def _colour_map() -> Colormap:
-    """Return blues without the palest ones, which are not seen on paper."""
+    """Return blues without the palest ones, which are invisible on white."""
     return ListedColormap(mpl.colormaps["YlGnBu"](np.linspace(0.16, 1.0, 64)), "traffic")
 
 
@@ -131,7 +131,7 @@ def _draw_fields(axes: Any, matrix: Matrix, scale: Scale) -> Any:
         edges = np.minimum(np.arange(n_bins + 1) * size, n) - 0.5
         options = {"norm": norm, "cmap": _colour_map(), "linewidth": 0.4, "edgecolor": "face"}
         return axes.pcolormesh(edges, edges, shown, **options)
-    # Browsers smooth what they shrink, and blur what they enlarge.
+    # Enlarged here, since browsers blur an image that they enlarge.
     times = -(-_LEAST_PIXELS // n_bins)
     shown = shown.repeat(times, axis=0).repeat(times, axis=1)
     end = n_bins * size - 0.5
@@ -180,14 +180,14 @@ def _draw_blocks(axes: Any, blocks: Blocks, n: int) -> None:
 
 
 def short(name: str) -> str:
-    """Cut a name to what fits at an axis; hosts differ at the end."""
+    """Shorten a name to fit at an axis; keep its end, where hosts differ."""
     printable = "".join(letter for letter in name if letter.isprintable())
     return printable if len(printable) <= _MAX_LETTERS else "…" + printable[1 - _MAX_LETTERS :]
 
 
 @dataclass(frozen=True)
 class Bar:
-    """A bar of a plot: its name, its length, what is written at it."""
+    """A bar of a plot: its name, its length and its label."""
 
     name: str
     length: float
@@ -197,7 +197,7 @@ class Bar:
 
 
 def bars(shown: list[Bar], label: str, said: str, longest: float = 0.0, title: str = "") -> Html:
-    """Draw bars one below the other, each with its number at its end."""
+    """Draw horizontal bars with a label at the end of each."""
     plot = Plot(5.1, 0.75 + 0.3 * len(shown))
     axes = plot.axes
     longest = max([longest, *[bar.length for bar in shown]]) or 1.0
@@ -227,7 +227,7 @@ def bars(shown: list[Bar], label: str, said: str, longest: float = 0.0, title: s
 
 
 def leaving_nodes(series: list[tuple[str, np.ndarray, str]], names: list[str]) -> Html:
-    """Draw the bytes that leave each node; of many nodes sorted, the busiest first."""
+    """Draw the bytes that leave each node, the busiest node first."""
     plot = Plot(5.1, 3.0)
     axes = plot.axes
     n = len(series[0][1])
@@ -235,7 +235,7 @@ def leaving_nodes(series: list[tuple[str, np.ndarray, str]], names: list[str]) -
     order = np.argsort(-series[0][1], kind="stable")
     for index, (name, values, colour) in enumerate(series):
         most, mean = (words.in_bytes(value) for value in (values.max(initial=0.0), values.mean()))
-        label = f"{name}: most {most}, mean {mean}"
+        label = f"{name}: max {most}, mean {mean}"
         if n <= MAX_BARS:
             width = 0.8 / len(series)
             places = np.arange(n) - 0.4 + (index + 0.5) * width
@@ -256,7 +256,7 @@ def leaving_nodes(series: list[tuple[str, np.ndarray, str]], names: list[str]) -
     else:
         axes.set_xlim(0.5, n + 0.5)
         axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
-        axes.set_xlabel("place of the node, busiest first")
+        axes.set_xlabel("node, busiest first")
     axes.set_ylim(bottom=0.0)
     axes.set_ylabel(f"leaving the node, {unit}")
     plot.figure.legend(loc="outside upper left", fontsize=9)

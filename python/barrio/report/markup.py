@@ -1,4 +1,4 @@
-"""HTML that is escaped by construction: text becomes markup only through tag() and raw()."""
+"""HTML escaped by construction: only tag() and raw() make markup of text."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ _VOID = {"img", "meta", "br", "col", "hr"}
 
 
 class Html(str):
-    """Text that is HTML already."""
+    """Text that is already HTML."""
 
     __slots__ = ()
 
 
 def raw(text: str) -> Html:
-    """Take text as HTML; only for what this package made itself."""
+    """Use text as HTML. Only for text that this package made itself."""
     return Html(text)
 
 
 def escape(text: object) -> str:
-    """Make text safe in HTML, and drop characters that HTML cannot hold."""
+    """Escape text for HTML, and drop characters that HTML does not allow."""
     return html.escape(_CONTROL.sub("", str(text)), quote=True)
 
 
 def join(children: Any) -> Html:
-    """Put children together: Html as it is, lists one by one, None as nothing, all else escaped."""
+    """Concatenate children: Html unchanged, lists item by item, None as nothing, all else escaped."""
     if children is None:
         return Html("")
     if isinstance(children, Html):
@@ -38,7 +38,7 @@ def join(children: Any) -> Html:
 
 
 def tag(name: str, /, *children: Any, **attributes: Any) -> Html:
-    """Make an element. A trailing _ of an attribute is dropped (class_); None leaves it out."""
+    """Make an element. A trailing _ of an attribute is dropped (class_), and so is an attribute None."""
     said = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{escape(value)}"'
         for key, value in attributes.items()
@@ -55,7 +55,7 @@ def paragraph(*children: Any, **attributes: Any) -> Html:
 
 
 def table(head: list[Any], rows: list[list[Any]], n_left: int = 1, caption: Any = None) -> Html:
-    """Make a table that scrolls sideways on a narrow screen; all but n_left columns are numbers."""
+    """Make a table that scrolls sideways on a narrow screen; columns after n_left are numbers."""
 
     def line(kind: str, cells: list[Any]) -> Html:
         if len(cells) == 1 and isinstance(cells[0], Html) and cells[0].startswith("<tr"):
@@ -84,7 +84,7 @@ def table(head: list[Any], rows: list[list[Any]], n_left: int = 1, caption: Any 
 
 
 def listing(head: list[Any], row: list[Any], caption: Any = None) -> Html:
-    """Make a table of one row as names and values, one below the other."""
+    """Make a table with one row as two columns, of names and values."""
     return table([], [[*pair] for pair in zip(head, row, strict=True)], n_left=2, caption=caption)
 
 
@@ -94,6 +94,6 @@ def figure(content: Any, caption: Any, class_: str = "") -> Html:
 
 
 def legend(entries: list[tuple[str, str]]) -> Html:
-    """Make a row of coloured chips with their meaning."""
+    """Make a row of coloured squares with labels."""
     chips = [tag("li", tag("i", style=f"background:{colour}"), name) for colour, name in entries]
     return tag("ul", chips, class_="legend")

@@ -1,4 +1,4 @@
-"""Traffic matrices of any number of ranks, with the nodes or switches that ranks share."""
+"""Traffic matrices for any number of ranks, with nodes or switches as blocks."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from .mapping_figures import (
 from .markup import Html, figure, tag
 from .traffic import Traffic, bin_size, binned, units_of
 
-MAX_BINS = 384  # of a matrix on a side: of more, single ones would fade on the page
-_LEAST_BLOCK = 3  # pixels: of thinner blocks nothing is seen
+MAX_BINS = 384  # rows of a matrix: with more, single cells would be invisible on the page
+_LEAST_BLOCK = 3  # pixels: thinner blocks are invisible
 
 
 def matrices(traffic: Traffic, weight: str, orders: list[Order], cores: int, where: str) -> Html:
     """Draw traffic once for each order, in the same colours.
 
-    cores: of a node, or 1. where: what is said of the blocks
+    cores: of a node, or 1. where: the sentence on the blocks
     """
     n, who = traffic.n_ranks, traffic.who
     size = bin_size(n, cores, MAX_BINS)
@@ -43,27 +43,29 @@ def matrices(traffic: Traffic, weight: str, orders: list[Order], cores: int, whe
     drawn = []
     for order, amounts in zip(orders, sums, strict=True):
         drawn.append(figure(traffic_matrix(Matrix(amounts, size, order, who), scale), caption))
-        caption = "The same after mapping, in the order of the new cores, with the same colours."
+        caption = (
+            "The same traffic after mapping, in the order of the new cores, in the same colours."
+        )
     return tag("div", drawn, class_="pair tops")
 
 
 def _caption(weight: str, who: str, by: str, size: int, n: int, scale: Scale) -> str:
-    """Say what is on the axes and in the fields."""
+    """Describe the axes and the cells."""
     text = (
         f"{weight.capitalize()} from {who} (row) to {who} (column), in the order of {by}. "
-        "Colours are on a logarithmic scale; white is nothing."
+        "The colour scale is logarithmic; white is zero."
     )
     if size > 1:
-        text += f" Each field adds up {size} × {size} {who}s."
+        text += f" Each cell is the sum over {size} × {size} {who}s."
     if n <= MAX_NUMBERED and weight == "bytes":
         text += f" Numbers are in {words.unit_of(scale.high)[1]}."
     return text
 
 
 def orders_of(document: Document, titles: dict[str, str]) -> tuple[list[Order], str]:
-    """Return ranks in the order of their cores, with the smallest units that are seen as blocks.
+    """Return ranks in the order of their cores, with the smallest visible units as blocks.
 
-    @param titles by where the cores are: given, placement. @return and what is said of the blocks
+    @param titles by the key of the cores: given, placement. @return orders, and the sentence on the blocks
     """
     cores = [np.asarray(document.data[key], dtype=np.int64) for key in titles]
     ranks = [np.argsort(values, kind="stable") for values in cores]
@@ -87,7 +89,7 @@ def orders_of(document: Document, titles: dict[str, str]) -> tuple[list[Order], 
 
 
 def _starts(unit: Unit, cores: np.ndarray) -> np.ndarray:
-    """Return where in a list of ascending cores another node or switch begins."""
+    """Return the positions in a list of ascending cores where a node or switch begins."""
     numbers = units_of(unit, cores)
     return np.flatnonzero(np.diff(numbers, prepend=-1))
 
@@ -97,22 +99,22 @@ def _is_seen(unit: Unit, cores: np.ndarray) -> bool:
 
 
 def is_wide(n_blocks: int) -> bool:
-    """Tell whether so many blocks are seen in a matrix."""
+    """Tell whether this many blocks are visible in a matrix."""
     return n_blocks * _LEAST_BLOCK <= MATRIX_WIDTH
 
 
 def _said_of(unit: Unit, is_node: bool) -> str:
     if is_node:
-        return "Squares are nodes: what lies outside of them crosses the network."
+        return "Squares are nodes: traffic outside of them crosses the network."
     return (
-        f"Squares are {unit.plural}; nodes are too thin to be seen here. What lies outside of them "
-        f"crosses between {unit.plural}."
+        f"Squares are {unit.plural}; nodes are too small to be visible here. Traffic outside of the "
+        f"squares crosses between {unit.plural}."
     )
 
 
 def _why_no_blocks(document: Document, known: list[Unit]) -> str:
     if document.data["nodes"] == 1:
-        return "All are on one node."
+        return "All cores are on one node."
     if not known:
-        return "Where nodes begin is not drawn: the document does not tell how large each is."
-    return "Nodes are too thin to be seen here, and are not drawn."
+        return "Nodes are not drawn: the document does not have their sizes."
+    return "Nodes are too small to be visible here, and are not drawn."

@@ -1,4 +1,4 @@
-"""What barrio map --measure found: how long messages take inside a node and between nodes, by size."""
+"""Results of barrio map --measure: message times by size, inside a node and between nodes."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from .colours import colours
 from .documents import Document
 
 _KINDS = {"inside": "inside a node", "between": "between nodes"}
-_MEGABYTE = 1e6  # bandwidths are told in MB/s, as the command and the papers do
+_MEGABYTE = 1e6  # bandwidths are in MB/s, as in the command and the papers
 
 
 @dataclass(frozen=True)
 class MessageTimes:
-    """Times of messages of one kind, one way, and the two numbers that stand for them."""
+    """One-way times of messages inside a node or between nodes, with fitted latency and bandwidth."""
 
     name: str
     colour: str
@@ -33,13 +33,13 @@ class MessageTimes:
         return list(zip(self.sizes, self.seconds, strict=True))
 
     def modelled(self) -> list[tuple[float, float]]:
-        """Return the seconds that latency and bandwidth alone give each size."""
+        """Return the seconds of each size by the model of latency and bandwidth."""
         if not self.bandwidth:
             return []
         return [(n, self.latency + (n - self.sizes[0]) / self.bandwidth) for n in self.sizes]
 
     def modelled_bandwidths(self) -> list[tuple[float, float]]:
-        """Return the MB/s of that."""
+        """Return the MB/s of each size by the model."""
         return _rates(self.modelled())
 
 
@@ -48,7 +48,7 @@ def _rates(times: list[tuple[float, float]]) -> list[tuple[float, float]]:
 
 
 def times_of(document: Document) -> dict[str, MessageTimes]:
-    """Return what was measured, by 'inside' and 'between'; what was not is left out."""
+    """Return the measured times by 'inside' and 'between', without those not measured."""
     return {
         key: MessageTimes(
             name,
@@ -65,13 +65,13 @@ def times_of(document: Document) -> dict[str, MessageTimes]:
 
 
 def are_distances_known(document: Document) -> bool:
-    """Tell whether the distances were measured; else they are the usual ones of barrio map."""
+    """Tell whether the distances were measured; else they are the defaults of barrio map."""
     found = times_of(document)
     return len(found) == len(_KINDS) and all(times.bandwidth for times in found.values())
 
 
 def message_bytes(document: Document) -> int:
-    """Return as how many bytes a message counts beside its own; 0 if that is not known."""
+    """Return the cost of a message in bytes, in addition to its own; 0 if unknown."""
     return round(document.number("message_bytes") or 0.0)
 
 
@@ -81,6 +81,6 @@ def rate(bytes_per_second: float) -> str:
 
 
 def fit_in_words(times: MessageTimes) -> str:
-    """Write the two numbers: 'a latency of 6.2 µs and a bandwidth of 3481 MB/s'."""
+    """Write the fit: 'a latency of 6.2 µs and a bandwidth of 3481 MB/s'."""
     latency = f"a latency of {words.seconds(times.latency)}"
     return f"{latency} and a bandwidth of {rate(times.bandwidth)}" if times.bandwidth else latency

@@ -1,4 +1,4 @@
-"""What crosses between nodes under a placement: what leaves each node, and the heaviest links."""
+"""Traffic between nodes under a placement: the bytes that leave each node, and the heaviest links."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .traffic import Flows, Traffic, bytes_leaving, units_of
 
 @dataclass(frozen=True)
 class Link:
-    """Two nodes, and the bytes between them both ways."""
+    """Two nodes, and the bytes between them, both ways."""
 
     nodes: tuple[int, int]
     n_bytes: float
@@ -21,7 +21,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Network:
-    """What leaves each node, and the heaviest links, those first that carry most."""
+    """The bytes that leave each node, and the heaviest links, heaviest first."""
 
     out_bytes: np.ndarray
     links: list[Link]
@@ -30,9 +30,9 @@ class Network:
 def find_networks(
     document: Document, traffic: Traffic | None, keys: list[str], n_links: int
 ) -> list[Network]:
-    """Look at what crosses between nodes by the document's own sums, or by the traffic.
+    """Find the traffic between nodes from the document's own sums, or from the traffic.
 
-    @param keys where the cores of ranks are: given, placement. @return one for each, or none at all
+    @param keys of the cores of ranks: given, placement. @return one network for each, or an empty list
     """
     n_nodes = int(document.data["nodes"])
     sums = [node_bytes(document, "before" if key == "given" else "after") for key in keys]
@@ -57,7 +57,7 @@ def node_bytes(document: Document, key: str) -> np.ndarray | None:
 
 
 def network_of_nodes(sums: np.ndarray, n_links: int) -> Network:
-    """Look at a matrix of bytes from node to node."""
+    """Make a network from a matrix of bytes from node to node."""
     both = np.triu(sums + sums.T, 1)
     first, second = np.nonzero(both)
     out_bytes = sums.sum(axis=1) - np.diagonal(sums)
@@ -65,7 +65,7 @@ def network_of_nodes(sums: np.ndarray, n_links: int) -> Network:
 
 
 def network_of_ranks(flows: Flows, node_of_rank: np.ndarray, n_nodes: int, n_links: int) -> Network:
-    """Add up traffic between ranks by their nodes, without a matrix of these."""
+    """Make a network from traffic between ranks, without a matrix of nodes."""
     senders, receivers = node_of_rank[flows.senders], node_of_rank[flows.receivers]
     crosses = senders != receivers
     senders, receivers = senders[crosses], receivers[crosses]
@@ -77,6 +77,6 @@ def network_of_ranks(flows: Flows, node_of_rank: np.ndarray, n_nodes: int, n_lin
 
 
 def _heaviest(first: np.ndarray, second: np.ndarray, sums: np.ndarray, n_links: int) -> list[Link]:
-    """Choose the heaviest links; of equals those of the first nodes."""
+    """Choose the heaviest links; ties go to the first nodes."""
     chosen = [i for i in np.lexsort((second, first, -sums))[:n_links] if sums[i] > 0]
     return [Link((int(first[i]), int(second[i])), float(sums[i])) for i in chosen]

@@ -1,4 +1,4 @@
-"""The page as a whole: title, summary, where it comes from, and the sections in their order."""
+"""The whole page: title, summary, provenance, and the sections in order."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .sections.traffic import traffic_section
 from .story import Section, Story, base_name
 from .style import CSS
 
-# Kinds of documents whose ranks the page names at its top.
+# Kinds of documents whose rank counts are at the top of the page.
 _OF_RANKS = ("load", "heat", "partition", "adapt", "amr", "delaunay", "bench.adapt")
 
 
@@ -57,7 +57,7 @@ def make_page(story: Story) -> str:
 
 
 def whole_page(title: str, main: Html) -> str:
-    """Return the HTML of a page that is whole in itself."""
+    """Return the HTML of a self-contained page."""
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
@@ -70,7 +70,7 @@ def whole_page(title: str, main: Html) -> str:
 
 
 def written(sections: list[Section]) -> list[Html]:
-    """Return the sections one below the other."""
+    """Return the HTML of the sections."""
     return [
         tag("section", tag("h2", section.title), section.body, id=section.anchor)
         for section in sections
@@ -84,7 +84,7 @@ def contents(sections: list[Section]) -> Html:
 
 
 def _provenance(story: Story) -> Html:
-    """Say in one line what made the results, where and when."""
+    """Write in one line by what, where and when the results were made."""
 
     def distinct(key: str) -> list[str]:
         texts = (document.text(key) for document in story.results.documents)
@@ -110,11 +110,9 @@ def _provenance(story: Story) -> Html:
         ("ranks ", [str(n) for n in ranks]),
     ]
     said = [prefix + " and ".join(values) for prefix, values in parts if values]
-    line = paragraph(
-        " · ".join(said) or "No document says where it comes from.", class_="provenance"
-    )
+    line = paragraph(" · ".join(said) or "No document has its provenance.", class_="provenance")
     if len(distinct("commit")) > 1:
-        warning = "These results come from different commits of barrio."
+        warning = "These results are from different commits of barrio."
         return raw(line + paragraph(warning, class_="note"))
     return line
 
@@ -131,7 +129,7 @@ def span_of_times(first: str, last: str) -> str:
 
 
 def _faults(story: Story) -> list[Html]:
-    """Say at the top what is missing below; and name files that are not drawn."""
+    """List missing pictures and files that are not drawn."""
     notes = [
         tag(
             "p",
@@ -149,7 +147,7 @@ def _faults(story: Story) -> list[Html]:
     if others:
         notes.append(
             paragraph(
-                f"Of each kind, the first file is shown; not shown: {', '.join(others)}.",
+                f"Only the first file of each kind is shown. Not shown: {', '.join(others)}.",
                 class_="soft",
             )
         )

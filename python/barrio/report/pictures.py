@@ -1,4 +1,4 @@
-"""Have VTKHDF files read and drawn, in processes of their own, and collect what they made."""
+"""Read and draw VTKHDF files in processes of their own, and collect the results."""
 
 from __future__ import annotations
 
@@ -17,33 +17,33 @@ from ._render import FACTS_FILE, UNREADABLE
 from .documents import ReportError
 
 TIME_LIMIT_SECONDS = 600.0
-_FEW = 2  # files that are drawn without asking first what they hold
+_FEW = 2  # files that are drawn at once, without finding their kinds first
 _UNREADABLE_REMEDY = (
-    "report takes VTKHDF files of unstructured grids, as barrio writes them; "
+    "report reads VTKHDF files of unstructured grids, as barrio writes them; "
     "if it is one, run the command that wrote it again, or leave it out"
 )
-REMEDY = "install OpenGL without a screen: apt install libegl1 libgl1-mesa-dri"
+REMEDY = "install off-screen OpenGL: apt install libegl1 libgl1-mesa-dri"
 
 
 @dataclass
 class Drawing:
-    """What is known of one VTKHDF file."""
+    """Facts and pictures of one VTKHDF file."""
 
     path: Path
     facts: dict[str, Any] = field(default_factory=dict)
     images: dict[str, bytes] = field(default_factory=dict)
-    fault: str = ""  # why pictures are missing, if they are
+    fault: str = ""  # the reason for missing pictures
 
     @property
     def kind(self) -> str:
-        """Tell series, ghosts or mesh; nothing if the file could not be looked into."""
+        """Kind of the file: series, ghosts, mesh or plane; empty if it could not be read."""
         return str(self.facts.get("kind", ""))
 
 
 def draw_all(paths: list[Path], wants_pictures: bool = True) -> list[Drawing]:
-    """Read several files, and draw the first of each kind, as many at a time as there are cores.
+    """Read several files, and draw the first of each kind, in parallel on the cores.
 
-    @throws ReportError if one is no VTKHDF file; a failure to draw is noted in its Drawing.
+    @throws ReportError if one is not a VTKHDF file; a failure to draw is noted in its Drawing.
     """
     if len(paths) <= _FEW or not wants_pictures:
         return _run_all(paths, wants_pictures)
@@ -99,12 +99,12 @@ class _Job:
         self._temporary.cleanup()
 
     def finish(self) -> Drawing:
-        """Wait, and take what is there."""
+        """Wait for the process, and collect its facts and pictures."""
         drawing = Drawing(self._path)
         try:
             code = self._process.wait(TIME_LIMIT_SECONDS)
         except subprocess.TimeoutExpired:
-            drawing.fault = f"not done after {TIME_LIMIT_SECONDS:.0f} s"
+            drawing.fault = f"not finished after {TIME_LIMIT_SECONDS:.0f} s"
             self._process.kill()
             code = self._process.wait()
         if code == UNREADABLE:
@@ -122,7 +122,7 @@ class _Job:
     def _fault_of(self, code: int, has_facts: bool) -> str:
         if has_facts and code < 0:
             name = signal.Signals(-code).name
-            return f"VTK ended with {name}, as it does where it finds no OpenGL; {REMEDY}"
+            return f"VTK ended with {name}, probably for lack of OpenGL; {REMEDY}"
         if has_facts:
             return f"{self._last_words()}; {REMEDY}"
         return self._last_words() or f"the drawing process ended with code {code}"

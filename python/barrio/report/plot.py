@@ -1,4 +1,4 @@
-"""A plot as inline SVG that takes its colours of text from the page: it suits light and dark."""
+"""Plots as inline SVG with the page's text colours, for light and dark mode."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _STYLE: dict[str, Any] = {
 
 
 class Plot:
-    """A figure with barrio's style; svg() ends it."""
+    """A figure in barrio's style; svg() finishes it."""
 
     n_made = 0
 
@@ -46,7 +46,7 @@ class Plot:
         self.axes = self.figure.add_subplot()
 
     def svg(self, said: str) -> Html:
-        """Return the SVG element, its ids made unique, with a text for those who cannot see it."""
+        """Return the SVG element with unique ids and the alternative text `said`."""
         output = io.StringIO()
         self.figure.savefig(output, format="svg", transparent=True, metadata={"Date": None})
         self._style.__exit__(None, None, None)
@@ -58,7 +58,7 @@ class Plot:
         text = re.sub(r'\bid="', f'id="{name}', text)
         text = re.sub(r'href="#', f'href="#{name}', text).replace("url(#", f"url(#{name}")
         text = text.replace(INK, "var(--ink)").replace(FAINT, "var(--line)")
-        # Pixels that are made fewer than they are have to be mixed, not left out.
+        # A browser that shrinks an image must average pixels, not drop them.
         text = re.sub(r"image-rendering: ?[^;\"]*;?", "", text)
         text = text.replace("'DejaVu Sans', sans-serif", "system-ui, sans-serif")
         text = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", text, count=1)

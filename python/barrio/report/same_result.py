@@ -1,4 +1,4 @@
-"""Whether runs of one thing on several numbers of ranks ended alike, in a sentence with a badge."""
+"""Compare runs of one problem on several rank counts: a sentence with a badge."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ def compare_ranks(
     same: Callable[[Document, str], str],
     differs: Callable[[Document, int, str], str],
 ) -> list[Html]:
-    """Say of each group that ran on more than one number of ranks whether its checksums agree.
+    """Compare the checksums of each group that ran on more than one rank count.
 
-    `documents` come with what they have in common with those of their group. `same` and `differs`
-    make a sentence of the first of a group, how many results there are, and the ranks in words.
+    `documents` come with the key of their group. `same` and `differs` make a sentence from the first
+    document of a group, the number of different results (`differs` only), and the rank counts in words.
     """
     groups: dict[Hashable, list[Document]] = {}
     for key, document in documents:

@@ -1,4 +1,4 @@
-"""What all sections of the page share: the results, what was drawn, and simple questions."""
+"""State that all sections of the page share: the results, the pictures, and simple queries."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .markup import Html, figure, tag
 from .pictures import Drawing
 from .traffic import Traffic, find_traffic
 
-# By kind of document the keys of the meshes it speaks of; the kind whose mesh the headline is about goes first.
+# Keys of the meshes of each kind of document. The headline is about the mesh of the first kind present.
 _MESHES = {
     "heat": ("mesh",),
     "load": ("input",),
@@ -35,30 +35,30 @@ class Section:
 
 @dataclass
 class Story:
-    """The results and what was found in them."""
+    """The results, with queries on them."""
 
     results: Results
     drawings: list[Drawing] = field(default_factory=list)
     wants_pictures: bool = True
-    wants_suggestions: bool = True  # false: the results are in a folder that goes away
+    wants_suggestions: bool = True  # false: the results are in a folder that will be deleted
     _traffic: dict[int, Traffic | None] = field(default_factory=dict)  # by the id of a mapping
 
     def drawing(self, *kinds: str) -> Drawing | None:
-        """Return the first drawing of these kinds; an earlier kind goes first."""
+        """Return the first drawing of these kinds, in the order of the kinds."""
         found = (d for kind in kinds for d in self.drawings if d.kind == kind)
         return next(found, None)
 
     @cached_property
     def mesh_name(self) -> str:
-        """The file that holds the mesh of the headline, as it was named on the command line."""
+        """File with the mesh of the headline, as named on the command line."""
         named = (meshes_of(d) for kind in _MESHES for d in self.results.of(kind))
         return next((names[-1] for names in named if names), "")
 
     def of_mesh(self, *kinds: str) -> list[Document]:
-        """Return the documents of some kinds that speak of the mesh of the headline itself.
+        """Return the documents of these kinds that describe the mesh of the headline.
 
-        What it was made from has other parts and counts, so a partition or an adaptation speaks of
-        its output only.
+        The input of a partition or an adaptation has other parts and counts, so only the output
+        is compared.
         """
         return [
             document
@@ -68,7 +68,7 @@ class Story:
 
     @cached_property
     def other_meshes(self) -> list[str]:
-        """The meshes that results speak of, and the headline does not."""
+        """Meshes of other results than those of the headline."""
         origins = [self.mesh_name]
         for document in self.of_mesh("partition", "adapt"):
             origins += meshes_of(document)
@@ -81,18 +81,18 @@ class Story:
         return next((value for value in numbers if value is not None), None)
 
     def n_parts(self) -> float | None:
-        """The number of parts of the mesh."""
+        """Return the number of parts of the mesh."""
         return self._first_number(
             *((kind, ("parts",)) for kind in ("heat", "load", "partition", "generate"))
         )
 
     def rank_counts(self) -> list[int]:
-        """On how many ranks the main runs were made, ascending."""
+        """Return the rank counts of the main runs, ascending."""
         runs = self.of_mesh("heat") or self.of_mesh("load") or self.of_mesh("adapt")
         return sorted({int(n) for run in runs if (n := run.number("ranks"))})
 
     def n_cells(self) -> float | None:
-        """The number of cells of the mesh."""
+        """Return the number of cells of the mesh."""
         kinds = ("heat", "partition", "adapt", "generate")
         known = self._first_number(
             *((kind, ("cells",)) for kind in kinds),
@@ -103,7 +103,7 @@ class Story:
         return self._drawn("n_cells") if known is None else known
 
     def n_vertices(self) -> float | None:
-        """The number of vertices of the mesh."""
+        """Return the number of vertices of the mesh."""
         kinds = ("heat", "partition", "adapt", "generate", "info", "delaunay")
         known = self._first_number(
             *((kind, ("vertices",)) for kind in kinds),
@@ -113,25 +113,25 @@ class Story:
         return self._drawn("n_vertices") if known is None else known
 
     def _drawn(self, key: str) -> float | None:
-        """Return a number from what was drawn, where no document names a mesh."""
+        """Return a number from a drawing, if no document names a mesh."""
         shown = self.drawing("series", "mesh", "ghosts", "plane")
         return as_number(shown.facts.get(key)) if shown and not self.mesh_name else None
 
     def traffic_of(self, mapped: Document) -> Traffic | None:
-        """Find the traffic a mapping was computed from, or the sum of several."""
+        """Find the traffic of a mapping, or the sum of several."""
         if id(mapped) not in self._traffic:
             self._traffic[id(mapped)] = find_traffic(mapped, self.results.of("traffic"))
         return self._traffic[id(mapped)]
 
 
 def meshes_of(document: Document) -> list[str]:
-    """Name the files of a mesh that a document speaks of: what went in first, what it describes last."""
+    """Return the mesh files of a document: the input first, the mesh that it describes last."""
     keys = _MESHES.get(document.kind, ())
     return [name for key in keys if (name := document.text(key))]
 
 
 def are_one_file(one: str, other: str) -> bool:
-    """Tell whether two names may be of one file, named from different folders."""
+    """Tell whether two paths may name one file from different folders."""
     parts, others = (
         [part for part in PurePath(name).parts if part != "."] for name in (one, other)
     )
@@ -153,8 +153,8 @@ def picture(content: bytes, said: str, caption: object) -> Html:
 
 
 def missing_pictures(drawing: Drawing, wants_pictures: bool) -> Html:
-    """Say why there is no picture."""
+    """Write why there is no picture."""
     if not wants_pictures:
-        return tag("p", "Pictures were left out (--no-pictures).", class_="note")
+        return tag("p", "Pictures were omitted (--no-pictures).", class_="note")
     why = drawing.fault or "nothing was drawn"
     return tag("p", f"pictures could not be rendered: {why}", class_="note error")

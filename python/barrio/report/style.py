@@ -1,4 +1,4 @@
-"""The page's style sheet: light and dark, from phone to desk."""
+"""The page's style sheet, for light and dark mode and for any width of screen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Timelines of two ranks as inline SVG: a bar for each call, from its begin to its end."""
+"""Timelines of two ranks as inline SVG, with a bar for each call."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from . import words
 from .documents import as_number
 from .markup import Html, escape, raw
 
-# Okabe and Ito's colours. What computes is as pale as the lines of the page.
+# Okabe and Ito's colours. Computing has the pale colour of the page's lines.
 _KINDS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("Isend", "#0072B2", ("Isend",)),
     ("Irecv", "#56B4E9", ("Irecv",)),
@@ -21,9 +21,9 @@ _COMPUTE, _OTHER = "var(--line)", "#999999"
 _WIDTH, _LEFT, _RIGHT = 520.0, 46.0, 22.0
 _TOP, _ROW, _LABEL = 16.0, 20.0, 14.0  # heights: names of the steps, a bar, the labels over it
 _GAP = 4.0
-_LEAST = 3.0  # width of a bar: shorter calls are drawn wider, and those after them begin later
+_LEAST = 3.0  # min width of a bar: shorter calls are drawn wider, and the next ones begin later
 _LETTER = 6.6  # width
-_WIDE = 30.0  # a bar that has its own label
+_WIDE = 30.0  # min width of a bar with its own label
 
 
 @dataclass(frozen=True)
@@ -34,16 +34,16 @@ class Call:
     message: int
     begin: float
     end: float
-    label: str  # the thesis' short name: IS, IR, T, Ws, Wr; nothing for what computes
+    label: str  # the thesis' short name: IS, IR, T, Ws, Wr; empty for computing
 
     @property
     def seconds(self) -> float:
-        """How long it took."""
+        """Duration of the call."""
         return max(0.0, self.end - self.begin)
 
 
 def calls_of(ranks: Any) -> list[list[Call]]:
-    """Read both ranks' calls; leave out what is none."""
+    """Read the calls of both ranks, and skip malformed entries."""
     sides: list[list[Call]] = []
     for side in ranks if isinstance(ranks, list) else []:
         entries = (
@@ -70,17 +70,17 @@ def _label(name: str, is_of_send: bool) -> str:
 
 
 def end_of(sides: list[list[Call]]) -> float:
-    """Return when the last call ended."""
+    """Return the end of the last call."""
     return max((call.end for side in sides for call in side), default=0.0)
 
 
 def legend_entries() -> list[tuple[str, str]]:
-    """Return the colours and what they mean."""
+    """Return the colours and their meanings."""
     return [(_COMPUTE, "computing"), *[(colour, name) for name, colour, _ in _KINDS]]
 
 
 def in_words(sides: list[list[Call]]) -> str:
-    """Write how long each kind of call took, rank by rank: 'rank 0: IS 2.2 µs, 3 Ws 1.1 µs'."""
+    """Write the time of each kind of call, rank by rank: 'rank 0: IS 2.2 µs, 3 Ws 1.1 µs'."""
     said = []
     for rank, side in enumerate(sides):
         times: dict[str, list[float]] = {}
@@ -101,7 +101,7 @@ def draw(
 ) -> Html:
     """Draw a row for each rank, over an axis up to the longest time (default: of these calls).
 
-    step_seconds has T0, T1 and so on marked, as far as the last computing begins or ends.
+    With step_seconds, T0 to T3 are marked, up to the longest time.
     """
     longest = max(longest, end_of(sides), 1e-9)
     plot_width = _WIDTH - _LEFT - _RIGHT
@@ -128,7 +128,7 @@ def draw(
 
 def _bars(side: list[Call], rank: int, place: Any, top: float) -> list[str]:
     parts = []
-    labels: list[tuple[float, float, list[str]]] = []  # begin and end of the bars, their names
+    labels: list[tuple[float, float, list[str]]] = []  # begin, end and names of the bars
     is_wide = True
     cursor = 0.0
     for call in side:

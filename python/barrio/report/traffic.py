@@ -1,4 +1,4 @@
-"""Traffic between ranks: what documents hold of it, added up by pairs of bins and of nodes."""
+"""Traffic between ranks from documents, summed by pairs of bins and by node."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 from .documents import Document
 from .machines import Unit, units
 
-_COLUMNS = {"points": 2, "bytes": 3, "messages": 4}  # places in a row
+_COLUMNS = {"points": 2, "bytes": 3, "messages": 4}  # of a row
 
 
 @dataclass(frozen=True)
 class Flows:
-    """So much goes from each sender to its receiver; none from a rank to itself."""
+    """Amounts from senders to receivers, without those from a rank to itself."""
 
     senders: np.ndarray
     receivers: np.ndarray
@@ -23,34 +23,34 @@ class Flows:
 
     @cached_property
     def total(self) -> float:
-        """The sum of all."""
+        """Sum of all amounts."""
         return float(self.amounts.sum())
 
 
 @dataclass(frozen=True)
 class Traffic:
-    """What ranks send each other: of one document, or the sum of several."""
+    """Traffic between ranks, of one document or the sum of several."""
 
     documents: list[Document]
     counts_collectives: bool = False
 
     @property
     def n_ranks(self) -> int:
-        """The number of ranks, or parts."""
+        """Number of ranks, or parts."""
         return int(self.documents[0].data["ranks"])
 
     @property
     def who(self) -> str:
-        """Whether it is between ranks, or parts that shared ranks when it was recorded."""
+        """The word for senders: 'rank', or 'part' if parts shared ranks when it was recorded."""
         return who_talks(self.documents[0])
 
     def flows(self, weight: str = "bytes") -> Flows:
-        """Return what flows, as bytes, messages or points."""
+        """Return the flows in bytes, messages or points."""
         names = ["entries", "collectives"] if self.counts_collectives else ["entries"]
         return self._flows_of(names, weight)
 
     def collectives(self) -> Flows:
-        """Return the bytes of collectives, counted above or not."""
+        """Return the bytes of collectives, even if `flows` does not include them."""
         return self._flows_of(["collectives"], "bytes")
 
     def _flows_of(self, names: list[str], weight: str) -> Flows:
@@ -64,16 +64,16 @@ class Traffic:
 
 
 def who_talks(document: Document) -> str:
-    """Tell whether traffic is between ranks, or parts that shared ranks when it was recorded."""
+    """Return the word for senders: 'rank', or 'part' if parts shared ranks when it was recorded."""
     recorded = document.number("recorded_on_ranks")
     return "rank" if recorded is None or recorded == document.data["ranks"] else "part"
 
 
 def find_traffic(mapped: Document, documents: list[Document]) -> Traffic | None:
-    """Find the traffic a mapping was computed from: as many ranks, and the same sum.
+    """Find the traffic of a mapping: the same number of ranks, and the same sum.
 
-    Several documents may be its phases. Where messages counted beside bytes, sums differ: there, the bytes
-    that leave the busiest node have to be the same.
+    Several documents may be its phases. If messages count in addition to bytes, the sums differ; then the
+    bytes that leave the busiest node must agree.
     """
     same = [d for d in documents if d.data["ranks"] == len(mapped.data["given"])]
     groups = [[document] for document in same] + ([same] if len(same) > 1 else [])
@@ -99,21 +99,21 @@ def _agree(one: float, other: float) -> bool:
 
 
 def units_of(unit: Unit, cores: list[int]) -> np.ndarray:
-    """Return the number of the node or switch that each core lies in."""
+    """Return the number of the node or switch of each core."""
     return np.searchsorted(unit.first_cores, np.asarray(cores), side="right") - 1
 
 
 def bytes_leaving(flows: Flows, node_of_rank: np.ndarray, n_nodes: int = 0) -> np.ndarray:
-    """Return what leaves each node for others."""
+    """Return the bytes that leave each node."""
     senders, receivers = node_of_rank[flows.senders], node_of_rank[flows.receivers]
     crosses = senders != receivers
     return np.bincount(senders[crosses], weights=flows.amounts[crosses], minlength=n_nodes)
 
 
 def bin_size(n_ranks: int, cores_of_node: int, max_bins: int) -> int:
-    """Choose how many ranks, in the order of cores, are one row of a picture with so many rows.
+    """Choose the number of ranks, in the order of cores, per row of a picture with max_bins rows.
 
-    Bins end where nodes do, if that takes less than twice as large ones.
+    Bins end at node boundaries, if that makes them less than twice as large.
     """
     least = max(1, -(-n_ranks // max_bins))
     for size in range(least, 2 * least):
@@ -123,7 +123,7 @@ def bin_size(n_ranks: int, cores_of_node: int, max_bins: int) -> int:
 
 
 def binned(flows: Flows, place_of_rank: np.ndarray, size: int) -> np.ndarray:
-    """Add up what flows from each bin of so many places to each other one."""
+    """Sum the flows between bins of `size` ranks each."""
     n_bins = max(1, -(-len(place_of_rank) // size))
     bin_of_rank = place_of_rank // size
     keys = bin_of_rank[flows.senders] * n_bins + bin_of_rank[flows.receivers]

@@ -1,4 +1,4 @@
-"""Lists of rows in traffic documents, read as arrays: as Python's own lists they take ten times the memory."""
+"""Read the lists of rows in traffic documents as arrays: Python lists take ten times the memory."""
 
 from __future__ import annotations
 
@@ -10,22 +10,24 @@ from typing import Any
 import numpy as np
 
 N_COLUMNS = 5  # from, to, points, bytes, messages
-LISTS = {"entries": "entry", "collectives": "collective"}  # and what one row of each is called
+LISTS = {"entries": "entry", "collectives": "collective"}  # and the word for one row
 _OPENING = re.compile(rb'"(entries|collectives)"\s*:\s*\[')
 _ENDING = re.compile(rb"\]\s*\]")
 _NUMERIC = b"0123456789+-.eE,[] \t\r\n"
-_PIECE = 1 << 22  # bytes that become lists at a time
+_PIECE = 1 << 22  # bytes that are parsed to lists at a time
 
 
 def load(content: bytes) -> tuple[Any, dict[str, np.ndarray]]:
-    """Read JSON; where it is traffic, with its lists of rows as arrays and empty lists in their place.
+    """Parse JSON. For traffic, return lists of rows as arrays, with empty lists in their place.
 
-    Lists that are not plain rows of numbers stay lists, for the checks to say what is wrong with them.
-    @throws ValueError, RecursionError where it is not JSON
+    Lists that are not plain rows of numbers stay lists, so that the checks can report their faults.
+    @throws ValueError, RecursionError if it is not JSON
     """
     if b'"barrio.traffic"' in content:
         short, rows = _take_out(content)
-        with contextlib.suppress(ValueError):  # said of the whole text, with the right place
+        with contextlib.suppress(
+            ValueError
+        ):  # parsed again below, for an error with the right position
             data = json.loads(short)
             if isinstance(data, dict) and all(data.get(name) == [] for name in rows):
                 return data, rows
@@ -47,7 +49,7 @@ def _take_out(content: bytes) -> tuple[bytes, dict[str, np.ndarray]]:
 
 
 def _read_rows(content: bytes, begin: int, end: int) -> np.ndarray | None:
-    """Read rows from behind the bracket that opens their list to behind that of the last row."""
+    """Parse rows from after the bracket that opens their list to after that of the last row."""
     pieces = []
     at = begin
     while at < end:
@@ -59,7 +61,7 @@ def _read_rows(content: bytes, begin: int, end: int) -> np.ndarray | None:
             return None
         try:
             read = np.array(json.loads(b"[" + piece[at > begin :] + b"]"))
-        except ValueError:  # no JSON, or rows of several lengths
+        except ValueError:  # not JSON, or rows of different lengths
             return None
         if read.ndim != 2 or read.shape[1] < N_COLUMNS or not is_finite(read):
             return None
@@ -69,14 +71,14 @@ def _read_rows(content: bytes, begin: int, end: int) -> np.ndarray | None:
 
 
 def is_finite(values: np.ndarray) -> bool:
-    """Tell whether these are numbers that can be added."""
+    """Tell whether all values are finite numbers."""
     return values.dtype.kind == "i" or (
         values.dtype.kind == "f" and bool(np.isfinite(values).all())
     )
 
 
 def strangers(rows: np.ndarray, n_ranks: int) -> np.ndarray:
-    """Return the places of the rows that name a rank outside 0..n_ranks-1, or a part of one."""
+    """Return the indices of rows with a rank outside 0..n_ranks-1, or not an integer."""
     ranks = rows[:, :2]
     return np.flatnonzero(
         ((ranks < 0) | (ranks >= n_ranks) | (ranks != np.floor(ranks))).any(axis=1)

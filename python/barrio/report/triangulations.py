@@ -1,4 +1,4 @@
-"""What documents of `barrio delaunay` say: of what was triangulated, and of audits."""
+"""Queries on documents of `barrio delaunay`: triangulations and audits."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from . import words
 from .documents import Document, as_number
 
-_MOST = 2.0**63  # no count is larger
+_MOST = 2.0**63  # counts are smaller
 _ROUNDING = 1e-6  # degrees
 
 
@@ -17,24 +17,24 @@ def is_audit(document: Document) -> bool:
 
 
 def triangulations(documents: list[Document]) -> list[Document]:
-    """Return those that are of a triangulation."""
+    """Return the documents of triangulations."""
     return [document for document in documents if not is_audit(document)]
 
 
 def audits(documents: list[Document]) -> list[Document]:
-    """Return those that are of an audit."""
+    """Return the documents of audits."""
     return [document for document in documents if is_audit(document)]
 
 
 def seconds_of(document: Document) -> float | None:
-    """Return how long triangulating and refining took together, without reading and writing."""
+    """Return the time of triangulating and refining, without reading and writing."""
     times = [document.number(f"seconds_of_{what}") for what in ("triangulating", "refining")]
     known = [seconds for seconds in times if seconds is not None]
     return sum(known) if known else None
 
 
 def speed_of(document: Document) -> float | None:
-    """Return triangles a second."""
+    """Return triangles per second."""
     seconds, triangles = seconds_of(document), document.number("triangles")
     if triangles is None or triangles < 0.0 or seconds is None or seconds <= 0.0:
         return None
@@ -42,43 +42,43 @@ def speed_of(document: Document) -> float | None:
 
 
 def n_bad(document: Document, why: str) -> int:
-    """Return how often a triangle stayed as it was, 'at_segments' or 'by_rounding'."""
+    """Return how often a bad triangle was left, 'at_segments' or 'by_rounding'."""
     return _count(document.number("bad_triangles", why)) or 0
 
 
 def is_whole(document: Document) -> bool:
-    """Tell whether nothing was left undone."""
+    """Tell whether refinement is complete."""
     n = sum(n_bad(document, why) for why in ("at_segments", "by_rounding"))
     return document.data.get("is_complete") is True and n == 0
 
 
 def is_refined(document: Document) -> bool:
-    """Tell whether bounds were kept to: a document names them also if --no-refinement was given."""
+    """Tell whether bounds were applied: a document names them even with --no-refinement."""
     if isinstance(document.data.get("is_refined"), bool):
         return bool(document.data["is_refined"])
     added = [document.number("points_added", where) for where in ("inside", "on_segments")]
-    least, bound = document.number("angles", "least"), min_angle_asked(document)
+    least, bound = document.number("angles", "min"), min_angle_asked(document)
     if any(added) or not is_whole(document) or least is None or bound is None:
         return True
     return least >= bound - _ROUNDING
 
 
 def min_angle_asked(document: Document) -> float | None:
-    """Return the bound of angles in degrees; None if there is none."""
+    """Return the requested min angle in degrees; None without a bound."""
     bound = document.number("options", "min_angle")
     return bound if bound is not None and 0.0 < bound <= 60.0 else None
 
 
 def has_sharp_corners(document: Document) -> bool:
-    """Tell whether all was done, and segments that meet in small angles left smaller ones than asked."""
-    least, bound = document.number("angles", "least"), min_angle_asked(document)
+    """Tell whether refinement is complete, but segments at small angles left angles below the bound."""
+    least, bound = document.number("angles", "min"), min_angle_asked(document)
     if least is None or bound is None or not (is_whole(document) and is_refined(document)):
         return False
     return least < bound - _ROUNDING
 
 
 def bounds_in_words(document: Document) -> str:
-    """Name the bounds that were asked for; nothing if there are none."""
+    """Write the requested bounds; empty without bounds."""
     angle, area = min_angle_asked(document), document.number("options", "max_area")
     said = []
     if angle is not None and not (is_audit(document) and _has_let_pass(document, angle)):
@@ -96,13 +96,13 @@ def degrees(angle: float) -> str:
 
 
 def _short(value: float) -> str:
-    """Write a number as it was typed, as long as that is short."""
+    """Write a number as it was typed, if that is short."""
     text = f"{value:.12g}"
     return text if len(text) < 9 and "e" not in text else words.number(value)
 
 
 def counts_of_degrees(document: Document) -> list[int]:
-    """Return how many triangles have a smallest angle of 0, 1, ... degrees; nothing if one is no count."""
+    """Return the number of triangles with a min angle of 0, 1, ... degrees; empty if one is malformed."""
     counts = [_count(n) for n in document.items("angles", "triangles_of_degree")]
     known = [n for n in counts if n is not None]
     return known if len(known) == len(counts) == 61 and sum(known) > 0 else []
@@ -120,24 +120,24 @@ def checks_of(audit: Document) -> list[dict[str, Any]]:
 
 
 def is_met(check: dict[str, Any]) -> bool:
-    """Tell whether a check says so."""
+    """Tell whether a check passed."""
     return check.get("met") is True
 
 
 def _has_let_pass(audit: Document, bound: float) -> bool:
-    """Tell whether an audit met smaller angles and minds none: it may have been told to, by --no-refinement."""
+    """Tell whether an audit accepted angles below the bound, as with --no-refinement."""
     least = audit.number("audit", "min_angle")
     minds = any(c.get("check") == "angles" and not is_met(c) for c in checks_of(audit))
     return least is not None and least < bound - _ROUNDING and not minds
 
 
 def n_faults(audit: Document) -> int:
-    """Count the checks that are not met."""
+    """Count the checks that failed."""
     return sum(not is_met(check) for check in checks_of(audit))
 
 
 def passes(audit: Document) -> bool | None:
-    """Tell whether an audit found all as it should be; None if it does not say."""
+    """Tell whether an audit passed; None if unknown."""
     said = audit.table("audit").get("passes")
     if said is False or n_faults(audit):
         return False

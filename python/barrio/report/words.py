@@ -1,11 +1,11 @@
-"""Numbers in words: units and three or four digits, and a dash for what is not there."""
+"""Numbers as text: with units and three or four digits, and a dash for missing values."""
 
 from __future__ import annotations
 
 import math
 
 NOTHING = "–"
-_GAP = "\u00a0"  # does not break
+_GAP = "\u00a0"  # no-break space
 
 
 def count(value: float | None) -> str:
@@ -14,7 +14,7 @@ def count(value: float | None) -> str:
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """Write a number with so many digits; powers of ten where it is very small or large."""
+    """Write a number with this many digits; with a power of ten if it is very small or large."""
     if value is None:
         return NOTHING
     if value == 0.0 or not math.isfinite(value):
@@ -31,7 +31,7 @@ def number(value: float | None, digits: int = 3) -> str:
 
 
 def raised(exponent: int) -> str:
-    """Write an exponent."""
+    """Write an exponent in superscript."""
     return str(exponent).translate(_RAISED)
 
 
@@ -39,7 +39,7 @@ _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def unit_of(largest: float) -> tuple[float, str]:
-    """Choose the unit of bytes for values up to largest: its size and its name."""
+    """Choose the unit of bytes for values up to `largest`. @return its size and its name"""
     for power, name in ((5, "PiB"), (4, "TiB"), (3, "GiB"), (2, "MiB"), (1, "KiB")):
         if largest >= 1024.0**power:
             return 1024.0**power, name
@@ -47,7 +47,7 @@ def unit_of(largest: float) -> tuple[float, str]:
 
 
 def in_bytes(value: float | None) -> str:
-    """Write bytes as the command does: in the unit that suits them (1 KiB = 1024 B)."""
+    """Write bytes as the command does, in a suitable unit (1 KiB = 1024 B)."""
     if value is None:
         return NOTHING
     size, name = unit_of(abs(value))
@@ -81,7 +81,7 @@ def percent(share: float | None, digits: int = 1) -> str:
 
 
 def kelvin(value: float | None) -> str:
-    """Write a temperature or a difference of two."""
+    """Write a temperature, or a difference of temperatures."""
     return NOTHING if value is None else f"{number(value)}{_GAP}K"
 
 
@@ -103,13 +103,13 @@ _SMALL = [
 
 
 def spelled(n: int, one: str) -> str:
-    """Write a count up to twelve as a word, and its noun: 'two nodes', '16 cores'."""
+    """Write a count, up to twelve as a word, with its noun: 'two nodes', '16 cores'."""
     said = _SMALL[n] if 0 <= n < len(_SMALL) else count(n)
     return f"{said} {one if n == 1 else one + 's'}"
 
 
 def plural(n: float | None, one: str, many: str = "") -> str:
-    """Write a count and its noun: '1 rank', '4 ranks'."""
+    """Write a count with its noun: '1 rank', '4 ranks'."""
     return f"{count(n)} {one if n == 1 else many or one + 's'}"
 
 

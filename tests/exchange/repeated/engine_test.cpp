@@ -103,7 +103,7 @@ TEST(Engine, CallsFromItsOwnThreadAtOnce) {
 }
 
 TEST(Engine, AReductionKeepsApartFromExchangesThatItHoldsBack) {
-  // A ring: each rank owns a run of values, and copies those of the next rank.
+  // A ring: each rank owns a range of values, and copies those of the next rank.
   constexpr std::int64_t n_owned = 3000;
   const std::int64_t first = n_owned * world().rank();
   std::vector<GlobalId> copies;

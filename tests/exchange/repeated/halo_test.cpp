@@ -14,10 +14,10 @@ namespace {
 
 using namespace test;
 
-/// Values 0..n_values with owners at random, of which each rank holds copies at random. Every rank knows all of it.
+/// Values 0..n_values with random owners. Each rank holds random copies. Every rank knows all owners and copies.
 class Numbering {
  public:
-  /// @param n_owners  only ranks below it own values
+  /// Make a numbering. @param n_owners  only ranks below it own values
   Numbering(std::uint64_t which, std::int64_t n_values, int n_owners)
       : which_(which), n_values_(n_values), n_owners_(n_owners) {
     for (std::int64_t id = 0; id < n_values_; ++id)
@@ -34,7 +34,7 @@ class Numbering {
   [[nodiscard]] Rank owner(std::int64_t id) const {
     return static_cast<Rank>(number({60, which_, static_cast<std::uint64_t>(id)}) % word(n_owners_));
   }
-  /// Values of one owner that a rank holds copies of, in the order in which it does.
+  /// Return the values of one owner that a rank has copies of, in the order of the copies.
   [[nodiscard]] std::vector<std::int64_t> copies_of(Rank holder, Rank from) const {
     std::vector<std::int64_t> found;
     if (holder == from) return found;
@@ -43,7 +43,7 @@ class Numbering {
         found.push_back(id);
     return found;
   }
-  /// Ids beyond 32 bits, as large meshes have.
+  /// Return an id beyond 32 bits, as in large meshes.
   [[nodiscard]] static GlobalId global(std::int64_t id) { return GlobalId{3 * id + (std::int64_t{1} << 40)}; }
   [[nodiscard]] HaloPlan plan() const {
     std::map<GlobalId, LocalId> local;
@@ -65,7 +65,7 @@ class Numbering {
   int n_owners_;
 };
 
-/// A field whose right values are known, with an exchange on it.
+/// A field of known right values, with its exchange.
 template <class T>
 class Field {
  public:
@@ -172,7 +172,7 @@ TEST(HaloExchange, SeveralTravelAtOnce) {
     b.halo().begin();
     d.halo().begin();
     c.halo().begin();
-    // Ranks may end them in any order.
+    // Ranks may end the exchanges in any order.
     if (world().rank() % 2 == 0) {
       a.halo().end();
       b.halo().end();
@@ -225,7 +225,7 @@ TEST(HaloPlan, AWrongOwnerIsNamedOnAllRanks) {
   const int size = world().size();
   const auto asks = static_cast<Rank>(number({68}) % word(size));
   const auto asked = static_cast<Rank>(number({69}) % word(size));
-  // Each rank owns one value, its own number; one asks a rank for a value nobody has.
+  // Each rank owns one value, its own number; one rank requests a value that nobody has.
   std::vector<GlobalId> copies;
   std::vector<Rank> owners;
   if (world().rank() == asks) {
@@ -240,7 +240,7 @@ TEST(HaloPlan, AWrongOwnerIsNamedOnAllRanks) {
     } catch (const AgreedError& error) {
       EXPECT_EQ(error.code(), ErrorCode::internal);
       EXPECT_EQ(std::string(error.what()),
-                "halo plan: a value with global id 4711 is asked of a rank that does not own it");
+                "halo plan: a rank was asked for the value with global id 4711, which it does not own");
       EXPECT_EQ(error.first_rank(), asked);
     }
   }

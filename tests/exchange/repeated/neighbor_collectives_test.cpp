@@ -19,13 +19,13 @@ struct Item {
   bool operator==(const Item&) const = default;
 };
 
-/// What a rank says in a call, to all or to one; every rank can tell.
+/// Compute the item that a rank sends in a call, to all or to one rank. The same on every rank.
 Item said(std::uint64_t call, Rank from, Rank to = -1, std::uint64_t k = 0) {
   return {static_cast<std::int64_t>(number({call, word(from), word(to), k})), from, to};
 }
 std::vector<Item> list_said(std::uint64_t call, Rank from, Rank to = -1) {
   const std::uint64_t n = number({call, 77, word(from), word(to)});
-  // Some are empty, some larger than a packet.
+  // Some lists are empty, some larger than a packet.
   std::vector<Item> list(n % 4 == 0 ? 0 : n % 4 == 1 ? 300 + (n >> 2U) % 50 : (n >> 2U) % 9);
   for (std::size_t k = 0; k < list.size(); ++k) list[k] = said(call, from, to, k);
   return list;
@@ -99,7 +99,7 @@ TEST_P(NeighborCollectives, GatherBringsAllNeighboursToTheRoots) {
       for (const Rank from : neighbours) expected.push_back(said(call, from));
     EXPECT_EQ(got, expected);
   }
-  // One root that all know, and that is no neighbour of some.
+  // One root for all ranks, although it is not a neighbour of some.
   const Rank root = world().size() / 2;
   const auto got = neighbor_gather(hood, std::array{root}, me);
   EXPECT_EQ(got, me == root ? neighbours : std::vector<Rank>());
@@ -144,7 +144,7 @@ TEST_P(NeighborCollectives, AlltoallvTakesListsOfAnyLengthForAnyNeighbours) {
 }
 
 TEST_P(NeighborCollectives, AlltoallwPacksInPlace) {
-  // To even ranks a column of a matrix, to odd ones a text.
+  // A column of a matrix to even ranks, a text to odd ones.
   constexpr std::size_t n_rows = 5;
   constexpr std::size_t n_columns = 3;
   std::array<double, n_rows * n_columns> matrix{};
@@ -191,7 +191,7 @@ std::vector<Rank> closed(std::vector<Rank> neighbours, Rank me) {
 }
 
 TEST_P(NeighborCollectives, ReductionsFoldInAscendingOrderOfRanks) {
-  // Neither associative nor commutative, so the order shows.
+  // Neither associative nor commutative, so it detects any other order.
   const auto chain = [](std::uint64_t a, std::uint64_t b) { return mix64(a) + 3 * b; };
   const auto value = [](Rank rank, std::uint64_t k) { return number({160, word(rank), k}); };
   const auto expected = [&](std::uint64_t k) {
@@ -255,15 +255,16 @@ TEST_P(NeighborCollectives, WrongNumbersAreRefusedBeforeTheRound) {
                  "neighbor_scatter: " + std::to_string(degree + 1) + " values for " + std::to_string(degree) +
                      " neighbours (give one for each, in the order of neighbours())");
   if (degree != 1)
-    expect_refused([&] { static_cast<void>(neighbor_alltoall<int>(hood, one_more)); },
-                   "neighbor_alltoall: " + std::to_string(degree + 1) + " values cannot be shared out among " +
-                       std::to_string(degree) +
-                       " neighbours alike (give as many for each; neighbor_alltoallv takes lists of differing length)");
+    expect_refused(
+        [&] { static_cast<void>(neighbor_alltoall<int>(hood, one_more)); },
+        "neighbor_alltoall: " + std::to_string(degree + 1) + " values cannot be divided evenly among " +
+            std::to_string(degree) +
+            " neighbours (give the same number for each; neighbor_alltoallv takes lists of different lengths)");
   Parcels<int> to_myself;
   to_myself.add(me, one_more);
   expect_refused([&] { static_cast<void>(neighbor_alltoallv(hood, to_myself)); },
                  "neighbor_alltoallv: rank " + std::to_string(me) + " is not a neighbour of rank " +
-                     std::to_string(me) + " (send to strangers in a round of a Neighborhood that may meet new ones)");
+                     std::to_string(me) + " (to reach other ranks use a round whose Termination allows it)");
   if (degree == 0) return;
   Parcels<int> twice;
   twice.add(neighbours[0], one_more);
@@ -275,7 +276,7 @@ TEST_P(NeighborCollectives, WrongNumbersAreRefusedBeforeTheRound) {
 }
 
 TEST_P(NeighborCollectives, AnotherNumberThanExpectedNamesTheLowestSender) {
-  // Even ranks give two values each, odd ones three; whoever has a neighbour of the other kind finds out.
+  // Even ranks pass two values each, odd ones three; a rank with a neighbour of the other kind notices.
   const auto n_given = [](Rank rank) { return rank % 2 == 0 ? 2 : 3; };
   const auto other = std::ranges::find_if(neighbours, [&](Rank rank) { return n_given(rank) != n_given(me); });
   const std::vector<int> values(neighbours.size() * static_cast<std::size_t>(n_given(me)), me);
@@ -286,10 +287,10 @@ TEST_P(NeighborCollectives, AnotherNumberThanExpectedNamesTheLowestSender) {
     ASSERT_NE(other, neighbours.end());
     EXPECT_EQ(std::string(error.what()),
               "neighbor_alltoall: rank " + std::to_string(*other) + " sent " + std::to_string(n_given(*other)) +
-                  " values, and not " + std::to_string(n_given(me)) +
-                  " (neighbours make the same calls in the same order, with as many values each)");
+                  " values instead of " + std::to_string(n_given(me)) +
+                  " (neighbours must make the same calls in the same order, with the same number of values)");
   }
-  EXPECT_EQ(neighbor_allgather(hood, me), neighbours);  // fit for the next
+  EXPECT_EQ(neighbor_allgather(hood, me), neighbours);  // the next call works
 }
 
 TEST_P(NeighborCollectives, ARootThatNobodyNamedSaysSo) {
@@ -300,12 +301,12 @@ TEST_P(NeighborCollectives, ARootThatNobodyNamedSaysSo) {
   } catch (const Error& error) {
     EXPECT_EQ(std::string(error.what()),
               "neighbor_gather: rank " + std::to_string(neighbours[0]) +
-                  " sent 0 values, and not 1 (neighbours make the same calls in the same order, with as many values "
-                  "each)");
+                  " sent 0 values instead of 1 (neighbours must make the same calls in the same order, with the same "
+                  "number of values)");
   }
 }
 
-#ifndef BARRIO_MPI_SMPI  // which has no neighbourhood collectives
+#ifndef BARRIO_MPI_SMPI  // it has no neighbourhood collectives
 
 /// The same neighbours for MPI's own calls.
 class NeighborCollectivesOfMpi : public NeighborCollectives {

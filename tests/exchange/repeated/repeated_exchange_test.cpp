@@ -26,7 +26,7 @@ constexpr std::size_t n_candidates = 2;  // of `automatic`: no persistent reques
 constexpr std::size_t n_candidates = 3;
 #endif
 
-/// All that can be chosen without an engine.
+/// Return all strategies without an engine.
 std::vector<Strategy> plain_strategies() {
   std::vector<Strategy> all(all_strategies.begin(), all_strategies.end());
   std::erase(all, Strategy::thread);
@@ -58,7 +58,7 @@ TEST(RepeatedExchange, EveryStrategyBringsWhatWasSent) {
 }
 
 TEST(RepeatedExchange, RanksMayChooseForThemselves) {
-  // All but the one that changes what goes over the wire.
+  // All except the one that changes the messages.
   std::vector<Strategy> strategies{Strategy::wait_each, Strategy::delayed_waits, Strategy::staggered_tests,
                                    Strategy::wait_some, Strategy::persistent};
   for (std::uint64_t which = 10; which < 14; ++which) {
@@ -113,7 +113,7 @@ TEST(RepeatedExchange, WhatIsLearntOutlivesAnExchangeThatIsMadeAnew) {
   EXPECT_EQ(run(""), 2U) << "eight rounds are too few for one alone";
 }
 
-/// One that lives on learns, whatever others of its class come and go between its rounds.
+/// A lasting exchange learns, although others of its class come and go between its rounds.
 TEST(RepeatedExchange, OneOfAClassLearnsForAll) {
   const RepeatedExchangeOptions options{.message_class = "one for all"};
   RepeatedExchange lasting(world(), {}, {}, world().take_tags(1).first, options);
@@ -130,7 +130,7 @@ TEST(RepeatedExchange, OneOfAClassLearnsForAll) {
   }
   EXPECT_EQ(of_lasting.size(), n_candidates);
   EXPECT_LT(of_others.size(), n_candidates) << "they follow what is chosen";
-  // Where it begins no more rounds, another one learns.
+  // When it begins no more rounds, another exchange learns.
   RepeatedExchange heir(world(), {}, {}, world().take_tags(1).first, options);
   std::set<Strategy> of_heir;
   for (int round = 0; round < 2000; ++round) {
@@ -141,7 +141,7 @@ TEST(RepeatedExchange, OneOfAClassLearnsForAll) {
   EXPECT_EQ(of_heir.size(), n_candidates);
 }
 
-/// Messages as they arrive, each once, under every strategy; some left to end(), some rounds without.
+/// Messages are handed out on arrival, once each, under every strategy. Some remain for end(), in some rounds all do.
 TEST(RepeatedExchange, HandsOutWhatHasArrivedWhileTheRestTravels) {
   constexpr std::uint64_t n_rounds = 6;
   for (std::uint64_t which = 40; which < 43; ++which) {
@@ -240,13 +240,13 @@ TEST(RepeatedExchange, RefusesWhatCannotBe) {
     FAIL() << "a rank beyond the last";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::usage);
-    EXPECT_NE(error.cause().find("is none of"), std::string::npos);
+    EXPECT_NE(error.cause().find("must be 0 to"), std::string::npos);
   }
   try {
     RepeatedExchange exchange(world(), {}, {}, tag, {.strategy = Strategy::thread});
     FAIL() << "a thread without an engine";
   } catch (const Error& error) {
-    EXPECT_NE(error.cause().find("without an engine"), std::string::npos);
+    EXPECT_NE(error.cause().find("needs an engine"), std::string::npos);
   }
 }
 
@@ -274,7 +274,7 @@ TEST(Strategies, HaveNamesThatAreUnderstood) {
   EXPECT_FALSE(strategy_of("fastest"));
 }
 
-/// Rounds of a machine on which each strategy takes a known time.
+/// Simulate rounds on a machine on which each strategy takes a known time. @return the choice
 Strategy chosen_after(detail::StrategyChoice& choice, int n_rounds, double tests, double waits, double persistent) {
   for (int i = 0; i < n_rounds; ++i) {
     const Strategy now = choice.now();
@@ -290,11 +290,11 @@ TEST(StrategyChoice, TakesTheFastestAndKeepsItAgainstNoise) {
   EXPECT_EQ(chosen_after(choice, 40, 10.0, 8.0, 9.0), Strategy::delayed_waits);
   // Two percent are noise.
   EXPECT_EQ(chosen_after(choice, 4000, 9.8, 10.0, 9.8), Strategy::delayed_waits);
-  // Ten are not, once it looks again.
+  // Ten percent are not, at the next trial.
   EXPECT_EQ(chosen_after(choice, 20'000, 9.0, 10.0, 8.9), Strategy::persistent);
 }
 
-/// Exchanges that live for eight rounds, each half as large again as the one before: only their own rounds compare.
+/// Exchanges of eight rounds, each 1.5 times as large as the one before: times are comparable only within one exchange.
 TEST(StrategyChoice, LearnsOverExchangesOfOtherSizes) {
   for (const auto& [fastest, times] : {std::pair{Strategy::staggered_tests, std::array{8.0, 9.0, 10.0}},
                                        {Strategy::delayed_waits, std::array{9.0, 8.0, 9.5}},
@@ -310,7 +310,7 @@ TEST(StrategyChoice, LearnsOverExchangesOfOtherSizes) {
   }
 }
 
-/// Exchanges of one round each teach nothing, and nothing is tried for ever.
+/// Exchanges of one round each give no evidence, and trials do not continue for ever.
 TEST(StrategyChoice, KeepsItsFirstWithoutEvidence) {
   detail::StrategyChoice choice({Strategy::staggered_tests, Strategy::delayed_waits, Strategy::persistent});
   for (int life = 0; life < 200; ++life) {
@@ -346,11 +346,11 @@ TEST(TestPace, SpreadsTestsOverTheCallsOfARound) {
     pace.end_round(seconds);
     return n;
   };
-  EXPECT_EQ(tests_in(900, 1.0), 900);  // how many calls there will be is not known yet
+  EXPECT_EQ(tests_in(900, 1.0), 900);  // the number of calls is not known yet
   EXPECT_EQ(tests_in(900, 1.0), 9);
   tests_in(900, 200e-6);  // one percent is two tests
   EXPECT_EQ(tests_in(900, 200e-6), 3);
-  tests_in(3, 1e-6);  // it had been led to expect more calls
+  tests_in(3, 1e-6);  // fewer calls than expected
   EXPECT_GE(tests_in(3, 1e-6), 1);
 }
 
@@ -383,7 +383,7 @@ TEST(Wires, AreJoinedWhereThatIsCheaper) {
 
 TEST(Wires, BothSidesComeToTheSameMessages) {
   for (std::uint64_t which = 0; which < 50; ++which) {
-    // What one rank sends to others and what these await of it, in lists of any order.
+    // Messages that one rank sends and those that others expect from it, in any order.
     std::vector<Outgoing> out;
     std::vector<std::vector<std::byte>> places;
     for (std::uint64_t i = 0; i < 12; ++i)

@@ -1,4 +1,4 @@
-// What a Neighborhood says to bad input, and that it goes on afterwards. How jobs end: tests/negative/rounds.cpp.
+// Messages of a Neighborhood about bad input, and its rounds afterwards. Ends of jobs: tests/negative/rounds.cpp.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -37,7 +37,7 @@ TEST(BadInput, OtherNeighboursAreRefusedByNameAndTheOldOnesStay) {
   }
 }
 
-// In a ring of two ranks left and right are the same one.
+// In a ring of two, left and right are the same rank.
 TEST(BadInput, ListedTwiceSaysWhatToDo) {
   if (world().size() == 1) GTEST_SKIP() << "one rank has no others";
   const Rank next = (world().rank() + 1) % world().size();
@@ -63,7 +63,7 @@ TEST_P(AnyTermination, MessagesToNobodyAreRefusedByNameAndTheRoundGoesOn) {
 }
 
 TEST_P(AnyTermination, AFailureOnOneRankIsAgreedAfterTheRound) {
-  // The third rule of errors: the round is closed and read to its end in spite of the failure, and then all agree.
+  // The third rule of errors: close the round and read it to its end in spite of the failure, then let all ranks agree.
   const int size = world().size();
   const Rank me = world().rank();
   const Rank fails = size - 1;
@@ -101,7 +101,7 @@ INSTANTIATE_TEST_SUITE_P(BadInput, AnyTermination,
                          testing::Values(Termination::neighbourhood, Termination::introductions, Termination::allreduce,
                                          Termination::consensus));
 
-/// Ranks in a line: 0 - 1 - 2 - 3.
+/// Make a line of ranks: 0 - 1 - 2 - 3.
 Neighborhood make_line(bool keeps_discovered) {
   std::vector<Rank> line;
   if (world().rank() > 0) line.push_back(world().rank() - 1);
@@ -109,7 +109,7 @@ Neighborhood make_line(bool keeps_discovered) {
   return {world(), line, {.termination = Termination::introductions, .keeps_discovered = keeps_discovered}};
 }
 
-/// Rank 0 writes to a rank at three hops, and to one at two hops that writes to it.
+/// Let rank 0 write to a rank at three hops, and to one at two hops that writes back.
 void lose_a_parcel(Neighborhood& hood) {
   const Rank me = world().rank();
   auto round = hood.begin_round<int>();
@@ -125,7 +125,7 @@ void lose_a_parcel(Neighborhood& hood) {
     }
   });
   EXPECT_EQ(n_received, me == 0 || me == 2 ? 1U : 0U);
-  EXPECT_EQ(text, me == 0 ? "rank 3: is no neighbour of a neighbour of rank 0 (introductions reach two hops; name "
+  EXPECT_EQ(text, me == 0 ? "rank 3: is not a neighbour of a neighbour of rank 0 (introductions reach two hops; name "
                             "farther ranks as neighbours, or let the round end by automatic, consensus or allreduce)"
                           : "no error");
 }
@@ -136,7 +136,7 @@ TEST(BadInput, AParcelThatWasLostDoesNotComeInALaterRound) {
   Neighborhood hood = make_line(true);
   lose_a_parcel(hood);
   EXPECT_EQ(std::ranges::count(hood.neighbours(), me == 0 ? 2 : 0), me == 0 || me == 1 || me == 2 ? 1 : 0);
-  // As the message says.
+  // The remedy in the message.
   if (me == 0) hood.add_neighbours(std::vector<Rank>{3});
   if (me == 3) hood.add_neighbours(std::vector<Rank>{0});
   for (int repeat = 0; repeat < 40; ++repeat) expect_sound(hood);
@@ -149,7 +149,7 @@ TEST(BadInput, ParcelsThatWereLostDoNotComeInsteadOfALaterOne) {
   constexpr int n_rounds = 70;
   int n_lost = 0;
   for (int i = 0; i < n_rounds; ++i) {
-    // The two come to be at two hops now and then, so that each tag has carried what was lost.
+    // Sometimes the two ranks are at two hops, so that each tag carries the lost parcels.
     const bool is_reached = i % 21 == 20;
     if (is_reached && me == 1) hood.add_neighbours(std::vector<Rank>{3});
     if (is_reached && me == 3) hood.add_neighbours(std::vector<Rank>{1});

@@ -7,10 +7,10 @@
 
 #include "barrio/exchange/rounds/round_state.hpp"
 
-// Variants of RoundState that are wrong in one point each, for tests of what checks it.
+// Variants of RoundState with one fault each, for tests of its checkers.
 namespace barrio::test {
 
-/// Counts what a variant must know, since RoundState keeps it to itself.
+/// Counts for the variants, because RoundState's own are private.
 class CountingState : public exchange::detail::RoundState {
  public:
   using Introduction = exchange::detail::Introduction;
@@ -68,7 +68,7 @@ struct EndsWithoutParcels : CountingState {
   [[nodiscard]] bool is_over() const { return n_passed_ == 1 && n_passes_ == n_neighbours_; }
 };
 
-/// Ends when the last packets of all neighbours but one are here, and nothing else.
+/// Ends after the last packets of all neighbours except one.
 struct DoesNotCountLastPackets : CountingState {
   [[nodiscard]] bool is_over() const { return is_closed_ && n_last_ + 1 >= n_neighbours_; }
 };
@@ -90,7 +90,7 @@ struct PassesOnTooEarly : CountingState {
   bool has_passed_early_ = false;
 };
 
-/// Does not tell the writer that its parcel was announced.
+/// Does not acknowledge to the writer that its parcel was announced.
 struct KeepsReceiptsBack : CountingState {
   [[nodiscard]] std::vector<Introduction> pass_to(std::size_t channel) const {
     std::vector<Introduction> lines = CountingState::pass_to(channel);
@@ -99,7 +99,7 @@ struct KeepsReceiptsBack : CountingState {
   }
 };
 
-/// Sends its second wave once more when it hears those of its neighbours.
+/// Sends its second wave again when it has those of its neighbours.
 struct SendsSecondWaveTwice : CountingState {
   [[nodiscard]] bool wants_pass() {
     if (CountingState::wants_pass()) return true;
@@ -109,7 +109,7 @@ struct SendsSecondWaveTwice : CountingState {
   }
 };
 
-/// Takes the same parcel, announced by two common neighbours, for two.
+/// Counts a parcel twice if two common neighbours announce it.
 struct CountsLinesTwice : CountingState {
   [[nodiscard]] bool is_over() const { return CountingState::is_over() && n_parcels_ == n_lines_; }
 };

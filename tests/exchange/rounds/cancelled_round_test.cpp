@@ -1,5 +1,5 @@
-// Rounds that are given up, calls that come out of order, and what `validate()` finds: the Neighborhood stays fit for
-// the rounds that follow. How jobs end: tests/negative/rounds.cpp.
+// Cancelled rounds, calls out of order, and faults found by `validate()`: the Neighborhood's later rounds work. Ends of
+// jobs: tests/negative/rounds.cpp.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -67,7 +67,7 @@ TEST_P(CancelledRounds, LeaveTheNextOneSound) {
       expect_sound(hood);
     }
   }
-  hood.cancel_round();  // there is none
+  hood.cancel_round();  // without a round
   expect_sound(hood);
 }
 
@@ -85,12 +85,12 @@ TEST_P(CancelledRounds, AreToldToWhoReadsOn) {
       text = error_of([&] { (void)round.collect(); });
     }
     const bool hears = std::ranges::find(hood.neighbours(), quits) != hood.neighbours().end();
-    EXPECT_EQ(text, world().rank() == quits ? "cancelled"
-                    : hears
-                        ? fmt::format("what rank {} sent: ends in a round that it has cancelled (cancel a round on all "
-                                      "ranks or on none)",
-                                      quits)
-                        : "no error");
+    EXPECT_EQ(text,
+              world().rank() == quits ? "cancelled"
+              : hears ? fmt::format("message from rank {}: comes from a round that its sender has cancelled (cancel a "
+                                    "round on all ranks or on none)",
+                                    quits)
+                      : "no error");
     expect_sound(hood);
   }
 }
@@ -125,15 +125,16 @@ TEST_P(OutOfOrder, CallsAreTheCallersFaultAndTheRoundGoesOn) {
   Neighborhood hood = make_hood();
   const Rank me = world().rank();
   auto round = hood.begin_round<int>();
-  EXPECT_EQ(error_of([&] { (void)hood.begin_round<int>(); }),
-            "a round: was begun before the one before it was read to its end (one round at a time on a Neighborhood)");
+  EXPECT_EQ(
+      error_of([&] { (void)hood.begin_round<int>(); }),
+      "a round: was begun before the previous one was read to its end (run one round at a time on a Neighborhood)");
   EXPECT_NE(error_of([&] { (void)round.collect(); }).find("a round: is read before it was closed"), std::string::npos);
   const std::size_t n = hood.neighbours().size();
-  EXPECT_EQ(
-      error_of([&] { (void)round.channel(n); }),
-      fmt::format("channel {}: is none of the {} that this rank has (Neighborhood::channel_of(rank) finds the one to "
-                  "a rank)",
-                  n, n));
+  EXPECT_EQ(error_of([&] { (void)round.channel(n); }),
+            fmt::format(
+                "channel {}: must be less than {}, the number of neighbours (Neighborhood::channel_of(rank) finds the "
+                "one to a rank)",
+                n, n));
   for (std::size_t i = 0; i < n; ++i) {
     EXPECT_EQ(hood.channel_of(hood.neighbours()[i]), i);
     round.channel(i).allocate() = me;
@@ -144,11 +145,11 @@ TEST_P(OutOfOrder, CallsAreTheCallersFaultAndTheRoundGoesOn) {
               std::string::npos);
   }
   round.close();
-  EXPECT_EQ(error_of([&] { round.close(); }), "a round: is closed twice (a round is closed once)");
+  EXPECT_EQ(error_of([&] { round.close(); }), "a round: is closed twice (close a round only once)");
   EXPECT_EQ(
       error_of([&] { round.allocate(me) = 1; }),
-      fmt::format("a round: is asked for a message to rank {} when it is not open (allocate() belongs between begin "
-                  "and close())",
+      fmt::format("a round: cannot take a message to rank {} when it is not open (call allocate() between begin and "
+                  "close())",
                   me));
   EXPECT_EQ(round.collect().size(), n);
   expect_sound(hood);
@@ -161,7 +162,7 @@ TEST_P(OutOfOrder, AMovedRoundKeepsItsChannelsAndTheOneBeforeSaysSo) {
   for (std::size_t i = 0; i < hood.neighbours().size(); ++i) channels.push_back(first.channel(i));
   auto second = std::move(first);
   for (auto& channel : channels) channel.allocate() = world().rank();
-  const std::string text = "a round: is used that was moved from (use the one that it was moved into)";
+  const std::string text = "a round: is used after it was moved from (use the round that it was moved into)";
   // NOLINTBEGIN(bugprone-use-after-move)
   EXPECT_EQ(error_of([&] { first.allocate(0) = 1; }), text);
   EXPECT_EQ(error_of([&] { (void)first.channel(0); }), text);
@@ -202,7 +203,7 @@ TEST(AfterTheRound, WhatOutlivesARoundThatBroughtNeighboursIsRefused) {
 
 INSTANTIATE_TEST_SUITE_P(Routings, OutOfOrder, testing::Values(Routing::direct, Routing::by_node));
 
-#ifndef BARRIO_MPI_SMPI  // which has no threads within a rank
+#ifndef BARRIO_MPI_SMPI  // it has no threads within a rank
 TEST(Threads, OtherThanTheContextsAreRefused) {
   Neighborhood hood(world(), neighbours_of(Graph::ring, world().rank(), world().size()));
   EXPECT_EQ(world().thread(), std::this_thread::get_id());
@@ -216,7 +217,7 @@ TEST(Threads, OtherThanTheContextsAreRefused) {
   std::thread([&] { text = error_of([&] { (void)round.collect(); }); }).join();
   EXPECT_NE(text.find("reads a round of a Context"), std::string::npos) << text;
   EXPECT_TRUE(round.collect().empty());
-  // It may be handed on, to one that ends, and back.
+  // It may move to another thread, which ends, and back.
   const std::thread::id mine = std::this_thread::get_id();
   std::thread([&] {
     world().move_to_thread();
@@ -227,7 +228,7 @@ TEST(Threads, OtherThanTheContextsAreRefused) {
 }
 #endif
 
-/// What `validate()` says, the same on all ranks.
+/// Return the message of `validate()`, the same on all ranks.
 std::string fault_of(const Neighborhood& hood) {
   try {
     hood.validate();
@@ -290,8 +291,8 @@ TEST(ByteRounds, SendCopies) {
   EXPECT_EQ(numbers.collect().size(), 3 * hood.neighbours().size());
 }
 
-/// Lengths that often repeat, with none among them, by rank and by channel in turn, in packets of every size: all come,
-/// in order, whatever shares a head.
+/// Often repeated lengths, also zero, by rank and by channel in turn, in packets of every size: all messages arrive, in
+/// order, whichever of them share a header.
 TEST(ByteRounds, RunsOfOneLengthComeWhole) {
   const Rank me = world().rank();
   constexpr std::array<std::size_t, 8> lengths{8, 8, 8, 0, 0, 13, 13, 64};

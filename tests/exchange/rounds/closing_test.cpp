@@ -1,4 +1,4 @@
-// A rank that closes a round may have to wait for room in a send ring, and takes in what comes meanwhile.
+// A rank that closes a round may have to wait for room in a send ring. Meanwhile it receives messages.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -19,7 +19,7 @@ TEST(Closing, ASecondWaveMayComeBeforeTheLastPacketHasLeft) {
   constexpr std::size_t n_bytes = 1U << 20U;  // above any eager limit
   Neighborhood hood(world(), neighbours_of(Graph::ring, me, size),
                     {.packet_bytes = 1024, .ring_depth = 1, .termination = Termination::introductions});
-  // The last rank comes late, so that rank 0 waits in close() for room to it, having told rank 1.
+  // The last rank is late. So rank 0, after its last packet to rank 1, waits in close() for room to the last rank.
   if (me == size - 1) std::this_thread::sleep_for(std::chrono::milliseconds(300));
   auto round = hood.begin_byte_round();
   if (me == 0) fill(round.allocate(size - 1, n_bytes), 5);

@@ -1,4 +1,4 @@
-// What takes minutes, or gigabytes: more of the checks of round_state_test and property_test, and a long run.
+// Tests of minutes or gigabytes: more of the checks of round_state_test and property_test, and a long run.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -64,7 +64,7 @@ TEST(LongRandomRounds, MessagesOfUpTo16Megabytes) {
       break;
 }
 
-/// Memory of this process that is in use, bytes.
+/// Return this process's memory in use, in bytes.
 std::uint64_t resident_bytes() {
   std::ifstream statm("/proc/self/statm");
   std::uint64_t n_all = 0;
@@ -73,7 +73,7 @@ std::uint64_t resident_bytes() {
   return n_resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
-/// 10 000 rounds of four Neighborhoods, one for each way to end a round. Every few rounds the neighbours change.
+/// Rounds of four Neighborhoods, one for each termination. The neighbours change every few rounds.
 class LongRun {
  public:
   void do_round(std::uint64_t repeat) {
@@ -135,7 +135,7 @@ class LongRun {
         if (number({92, repeat, word(a), word(b)}) % 3 == 0) connect(one, a, b);
     one.hood.set_neighbours(list(one));
   }
-  /// How many numbers `a` sends `b`: mostly few, now and then more than a packet holds.
+  /// Return how many numbers `a` sends to `b`: usually few, sometimes more than a packet holds.
   [[nodiscard]] std::uint64_t n_numbers(const Hood& one, const std::vector<char>& borders, std::uint64_t repeat, Rank a,
                                         Rank b) const {
     const std::uint64_t n = number({93, repeat, word(a), word(b)});
@@ -184,7 +184,7 @@ std::uint64_t available_bytes() {
 
 TEST(LongMessages, MoreThanTwoGigabytes) {
   if (world().size() > 2) GTEST_SKIP() << "a matter of two ranks";
-  constexpr std::uint64_t n_bytes = 2'362'232'013;  // 2.2 GiB, and no multiple of 8
+  constexpr std::uint64_t n_bytes = 2'362'232'013;  // 2.2 GiB, not a multiple of 8
   const std::uint64_t available = available_bytes();
   if (mpi::min(world(), available) < 4 * n_bytes)
     GTEST_SKIP() << "wants " << 4 * n_bytes << " bytes of memory; there are " << available;
@@ -202,7 +202,7 @@ TEST(LongMessages, MoreThanTwoGigabytes) {
     }
     return true;
   };
-  // From rank 0 to the last one, to a neighbour or to itself; then as a parcel.
+  // From rank 0 to the last rank, as a neighbour or as itself; then as a parcel.
   const Rank to = world().size() - 1;
   for (const bool are_neighbours : {true, false}) {
     const auto neighbours = neighbours_of(are_neighbours ? Graph::all : Graph::none, me, world().size());

@@ -1,4 +1,4 @@
-// Ranks that do not do the same: all who hear of it say so, nobody reads wrong values, and the next call is sound.
+// Ranks make different calls: every rank that notices reports it, none reads wrong values, and the next call works.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -49,7 +49,7 @@ struct Pair {
   const char* name;
   Call even;
   Call odd;
-  const char* says_even;  // what an odd rank hears of an even one
+  const char* says_even;  // in the message of an odd rank, about an even one
   const char* says_odd;
 };
 
@@ -109,7 +109,7 @@ TEST(MixedRounds, AreRefusedByNodeToo) {
   for (const int n_nodes : {1, 2, 3}) {
     Neighborhood hood(world(), neighbours_of(Graph::all, world().rank(), world().size()),
                       {.routing = Routing::by_node, .node = world().rank() % n_nodes});
-    for (const Pair& pair : pairs()) expect_all_hear(hood, pair, false);  // who writes nothing sends no envelope
+    for (const Pair& pair : pairs()) expect_all_hear(hood, pair, false);  // a silent rank sends no envelope
   }
 }
 
@@ -137,7 +137,7 @@ class MixedGathers : public testing::TestWithParam<GatherMethod> {};
 
 TEST_P(MixedGathers, AreRefusedAndValuesStay) {
   const Rank me = world().rank();
-  // Id 7 is everybody's, the others are shared with one rank each.
+  // All ranks share id 7; each other id is shared with one rank.
   std::vector<GlobalId> ids{GlobalId{7}, GlobalId{100 + me}, GlobalId{100 + (me + 1) % world().size()}};
   GatherScatter gather(world(), ids, {.method = GetParam()});
   const auto expect_sound = [&] {
@@ -159,13 +159,13 @@ TEST_P(MixedGathers, AreRefusedAndValuesStay) {
     EXPECT_EQ(types, "no error");
     return;
   }
-  // With one place that combines, the others may only hear of it by what comes back.
+  // If one rank combines, the others may notice only by the results.
   EXPECT_NE(types.find(is_odd ? "a gather-scatter of float64" : "a gather-scatter of int64"), std::string::npos)
       << types;
   EXPECT_EQ(counts, std::vector<std::int64_t>(counts.size(), 3));
   EXPECT_EQ(numbers, std::vector<double>(numbers.size(), 1.5));
   expect_sound();
-  // MPICH ends the job where a message is longer than its receive, and the simulator cuts it without a word.
+  // If a message is longer than its receive, MPICH ends the job, and the simulator silently truncates it.
   if (std::string_view(BARRIO_MPI_FLAVOUR) != "openmpi") return;
   const std::string widths = error_of([&] {
     const int n = is_odd ? 2 : 1;
@@ -212,7 +212,7 @@ TEST(MixedLists, RoutedParcelsOfOtherTypesAreRefusedByTheirReceivers) {
     };
     const std::string text = error_of([&] { world().rank() == 1 ? send_to_zero(1.5) : send_to_zero(std::int64_t{7}); });
     if (world().rank() == 0) {
-      EXPECT_NE(text.find("what rank 1 sent: are no items of int64"), std::string::npos) << text;
+      EXPECT_NE(text.find("message from rank 1: does not hold items of int64"), std::string::npos) << text;
     } else {
       EXPECT_EQ(text, "no error");
     }
@@ -220,7 +220,7 @@ TEST(MixedLists, RoutedParcelsOfOtherTypesAreRefusedByTheirReceivers) {
   }
 }
 
-// Buffers of a large message are given up by the rounds after it; where each round has one they stay.
+// Rounds without large messages free the buffers of earlier ones; rounds with large messages keep them.
 TEST(LargeMessages, PinNoMemory) {
   constexpr std::size_t large = std::size_t{8} << 20U;
   Neighborhood hood(world(), neighbours_of(Graph::ring, world().rank(), world().size()));

@@ -76,7 +76,7 @@ TEST(Neighborhood, NamesThePairThatIsNotMutualOnAllRanks) {
   const int size = world().size();
   if (size == 1) GTEST_SKIP() << "one rank has no neighbours";
   for (std::uint64_t repeat = 0; repeat < 4; ++repeat) {
-    // All border on all, but one has forgotten one neighbour.
+    // All ranks are neighbours, but one list lacks one neighbour.
     const auto forgets = static_cast<Rank>(number({20, repeat}) % word(size));
     const auto forgotten = static_cast<Rank>((word(forgets) + 1 + number({21, repeat}) % word(size - 1)) % word(size));
     std::vector<Rank> neighbours = neighbours_of(Graph::all, world().rank(), size);
@@ -107,7 +107,7 @@ TEST(Neighborhood, CountsItsMemory) {
     round.close();
     EXPECT_EQ(round.collect().size(), 1000 * neighbours.size());
   }
-  // The rings are there for good; as many packets may be kept for the next receives.
+  // The rings are permanent; as many packets may be kept for the next receives.
   EXPECT_GE(hood.memory_bytes(), before + neighbours.size() * 5 * 1024);
   EXPECT_LE(hood.memory_bytes(), before + neighbours.size() * (2 * 5 + 1) * 1024);
 }
@@ -128,8 +128,8 @@ TEST(Neighborhood, MovesBetweenRounds) {
 }
 
 TEST(Neighborhood, DoesNotWaitForOthersWhenItDiesOfAnException) {
-  // Even ranks read a round to its end and fail while most of what they sent waits to be taken in by odd ranks, which
-  // fail without reading it.
+  // Even ranks read a round to its end, then fail. Odd ranks fail without reading, so most packets of the even ranks
+  // have not been received.
   constexpr std::uint32_t packet_bytes = 1U << 17U;
   constexpr int n_packets = 6;
   mpi::Context context(MPI_COMM_WORLD);
@@ -148,7 +148,7 @@ TEST(Neighborhood, DoesNotWaitForOthersWhenItDiesOfAnException) {
   };
   EXPECT_THROW(fail(), Error);
   mpi::barrier(context);
-  // Take in what is left, so that MPI can end; the first packet went to the receive of the round.
+  // Receive the remaining packets, so that MPI can end; the round's receive took the first packet.
   std::vector<std::byte> packet(packet_bytes);
   for (const Rank from : neighbours)
     for (int k = 1; k < n_packets && !is_even && from % 2 == 0; ++k)

@@ -1,4 +1,4 @@
-// Rounds of several Neighborhoods that are open at the same time.
+// Simultaneously open rounds of several Neighborhoods.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -29,7 +29,7 @@ void expect_content(Round<T>& round, const Neighborhood& hood, int which, int re
   }
 }
 
-/// Fill both, close both, read both; in mixed order half the ranks do so the other way round.
+/// Fill both rounds, close both, read both; in mixed order, half the ranks do so in reverse.
 template <class T>
 void two_at_once(mpi::Context& context, Graph second, NeighborhoodOptions options, std::uint64_t n, bool mixed_order) {
   const Rank me = world().rank();
@@ -71,8 +71,8 @@ TEST(OpenRounds, TwoAtOnceKeepTheirMessagesApart) {
 }
 
 TEST(OpenRounds, TwoAtOnceMayExceedTheirRings) {
-  // Packets above any eager limit and rings of one: a sender waits until the receiver takes them, and the receiver
-  // may be busy with the other neighbourhood.
+  // Packets above any eager limit and rings of depth one: a sender waits for the receiver, which may be busy with the
+  // other neighbourhood.
   const NeighborhoodOptions options{.packet_bytes = 1U << 17U, .ring_depth = 1};
   two_at_once<Blob<1000>>(world(), Graph::all, options, 700, true);
   mpi::Context blocking(MPI_COMM_WORLD, {.wait = {.kind = mpi::WaitPolicy::Kind::block}});
@@ -88,7 +88,7 @@ TEST(OpenRounds, OneAfterTheOtherMayExceedTheirRings) {
   for (int repeat = 0; repeat < 3; ++repeat) {
     const auto fill_round = [&](Neighborhood& hood, int which) {
       auto round = hood.begin_round<T>();
-      // Not all have much to say, so that some are far ahead of others.
+      // Some ranks have few messages, so they are far ahead of others.
       const std::uint64_t n = (me + which + repeat) % 3 == 0 ? 1000 : 1;
       for (std::uint64_t k = 0; k < n; ++k)
         for (const Rank to : hood.neighbours()) round.allocate(to) = filled<T>(content(which, repeat, me, to, k));
@@ -116,9 +116,9 @@ TEST(OpenRounds, OneAfterTheOtherMayExceedTheirRings) {
 }
 
 TEST(OpenRounds, ANeighborhoodMayDieWhileAnotherRoundIsOpen) {
-  // Even ranks say much to odd ones in the first, odd ones to even ones in the second, and each side reads first what
-  // is brief. When that Neighborhood dies, most of what it sent waits to be taken in by the other side, which does
-  // the same with the other one.
+  // Even ranks send much to odd ones in the first round, odd ranks to even ones in the second. Each side first reads
+  // the round in which it receives little. When that Neighborhood is destroyed, the other side has not received most of
+  // its packets; the same holds for the other Neighborhood.
   const Rank me = world().rank();
   const NeighborhoodOptions options{.packet_bytes = 1U << 17U, .ring_depth = 8};
   using T = Blob<1000>;

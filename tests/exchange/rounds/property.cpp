@@ -29,7 +29,7 @@ using exchange::Termination;
 constexpr std::array terminations{Termination::neighbourhood, Termination::introductions, Termination::allreduce,
                                   Termination::consensus};
 
-#ifdef BARRIO_MPI_SMPI  // where the many polls for agreements take minutes
+#ifdef BARRIO_MPI_SMPI  // here the many polls of agreements take minutes
 constexpr std::uint64_t n_terminations = 2;
 #else
 constexpr std::uint64_t n_terminations = terminations.size();
@@ -40,7 +40,7 @@ class Draw {
   explicit Draw(std::uint64_t from) : random_(from) {}
   std::uint64_t below(std::uint64_t n) { return random_() % n; }
   bool once_in(std::uint64_t n) { return below(n) == 0; }
-  /// From low > 0 to high, each order of magnitude alike.
+  /// Draw from low > 0 to high, with equal weight on each order of magnitude.
   std::uint64_t log_uniform(double low, double high) {
     return static_cast<std::uint64_t>(low * std::exp2(std::log2(high / low) * static_cast<double>(below(4096)) / 4096));
   }
@@ -50,7 +50,7 @@ class Draw {
   std::mt19937_64 random_;
 };
 
-/// Who borders on whom, known to all ranks alike.
+/// Neighbours of all ranks, known to every rank.
 class Border {
  public:
   explicit Border(int n) : lists_(n) {}
@@ -89,7 +89,7 @@ struct Letter {
   std::uint64_t content;
 };
 
-/// Messages and bytes of a rank, as numbers that do not depend on the order of messages.
+/// Checksum of a rank's messages and bytes, independent of the order of messages.
 struct Sum {
   std::uint64_t n_messages = 0;
   std::uint64_t n_bytes = 0;
@@ -119,7 +119,7 @@ void write(std::span<std::byte> bytes, std::uint64_t content) {
   }
 }
 
-/// One Neighborhood, what it should have become, and what this rank has heard and said.
+/// One Neighborhood, its expected neighbours, and this rank's received and sent messages.
 struct Talk {
   std::uint64_t number;  // 0 or 1
   NeighborhoodOptions options;
@@ -152,7 +152,7 @@ std::vector<Letter> draw_letters(Draw& draw, const Talk& talk, const Amount& amo
   return letters;
 }
 
-/// What all ranks do in a round in the same way, and how long each of them sleeps.
+/// The random choices of a round, common to all ranks, and the sleeps of each rank.
 class Play {
  public:
   Play(std::uint64_t purpose, const Amount& amount)
@@ -177,7 +177,7 @@ class Play {
     Talk& a = talks_[0];
     Talk& b = talks_[1];
     switch (common_.below(3)) {
-      case 0:  // one after the other
+      case 0:  // one round after the other
         for (Talk* talk : {&a, &b}) {
           begin(*talk);
           speak(*talk, talk->letters);
@@ -185,7 +185,7 @@ class Play {
           hear(*talk);
         }
         break;
-      case 1: {  // one inside the other
+      case 1: {  // one round inside the other
         begin(a);
         const std::span<const Letter> all = a.letters;
         speak(a, all.first(all.size() / 2));
@@ -198,7 +198,7 @@ class Play {
         hear(a);
         break;
       }
-      default: {  // both at once, each rank in an order of its own
+      default: {  // both at once, in an order that differs between ranks
         std::array<Talk*, 2> order{&a, &b};
         for (const auto what : {&Play::begin, &Play::speak_all, &Play::close, &Play::hear}) {
           if (own_.once_in(2)) std::swap(order[0], order[1]);
@@ -210,7 +210,7 @@ class Play {
     n_rounds_ += 1;
   }
 
-  /// Compare what this rank has heard with what the others say they have told it.
+  /// Compare this rank's received messages with those that the others sent it.
   void compare() const {
     for (const Talk& talk : talks_) {
       std::vector<Sum> all = talk.said;
@@ -273,7 +273,7 @@ class Play {
 
   Rank me_ = world().rank();
   Amount amount_;
-  Draw common_;  // alike on all ranks
+  Draw common_;  // the same on all ranks
   Draw own_;
   std::vector<Talk> talks_;
   std::uint64_t n_rounds_ = 0;

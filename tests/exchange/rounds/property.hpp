@@ -4,7 +4,7 @@
 
 namespace barrio::test {
 
-/// How much one case of `expect_rounds_right` does at most.
+/// Upper limits of one case of `expect_rounds_right`.
 struct Amount {
   int n_rounds;
   int n_messages;         ///< in a round of one Neighborhood, over all ranks
@@ -12,9 +12,9 @@ struct Amount {
   std::uint64_t largest;  ///< message, bytes
 };
 
-/// Do some rounds of two Neighborhoods and expect that what comes is what was sent. Graph, messages, delays, packet
-/// size, ring depth, termination and the order of things are drawn from the seed of the run and the number of the case.
-/// Collective. @return whether all ranks are content, so that all stop at the same case
+/// Do some rounds of two Neighborhoods, and expect the received messages to equal the sent ones. Graph, messages,
+/// delays, packet size, ring depth, termination and order of calls follow from the seed of the run and the number of
+/// the case. Collective. @return whether all ranks succeeded, so that all stop at the same case
 bool expect_rounds_right(int which, const Amount& amount);
 
 }  // namespace barrio::test

@@ -1,4 +1,4 @@
-// Random rounds: whatever is sent arrives once, unchanged, in its round.
+// Random rounds: every message arrives once, unchanged, in its round.
 #include "tests/exchange/rounds/property.hpp"
 
 #include <gtest/gtest.h>

@@ -12,10 +12,10 @@ namespace barrio::exchange::test {
 
 using namespace barrio::test;
 
-/// Messages between random ranks of random lengths, several between some, of which every rank knows all.
+/// Messages of random lengths between random ranks, several between some. Every rank knows all of them.
 class RandomMessages {
  public:
-  /// @param max_bytes  of one message
+  /// Make random messages. @param max_bytes  of one message
   RandomMessages(std::uint64_t which, std::uint64_t max_bytes) : which_(which), max_bytes_(max_bytes) {
     const Rank me = world().rank();
     for (Rank peer = 0; peer < world().size(); ++peer) {
@@ -41,7 +41,7 @@ class RandomMessages {
 
  private:
   [[nodiscard]] std::vector<std::size_t> sizes(Rank from, Rank to) const {
-    const std::uint64_t n = number({70, which_, word(from), word(to)}) % 4;  // none, and to oneself too
+    const std::uint64_t n = number({70, which_, word(from), word(to)}) % 4;  // also zero, and also to itself
     std::vector<std::size_t> all;
     for (std::uint64_t i = 0; i < n; ++i) {
       const std::uint64_t scale = number({71, which_, word(from), word(to), i}) % 3;
@@ -53,7 +53,7 @@ class RandomMessages {
   [[nodiscard]] std::uint64_t contents(Rank from, Rank to, std::size_t nth, std::uint64_t round) const {
     return number({73, which_, word(from), word(to), nth, round});
   }
-  /// How many messages of the list with the same peer come before.
+  /// Count the earlier messages of the list with the same peer.
   template <class Message>
   static std::size_t nth(const std::vector<Message>& list, std::size_t i, Rank Message::* peer) {
     return static_cast<std::size_t>(std::count_if(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(i),
@@ -66,7 +66,7 @@ class RandomMessages {
   std::vector<Rank> from_;
 };
 
-/// Computing that takes each rank another, random time, and calls progress() now and then.
+/// Compute for a random time on each rank, and call progress() sometimes.
 inline void compute_a_while(RepeatedExchange& exchange, std::uint64_t which, std::uint64_t round) {
   const std::uint64_t n = number({74, which, round, word(world().rank())}) % 6;
   for (std::uint64_t i = 0; i < n; ++i) {

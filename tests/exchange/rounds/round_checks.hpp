@@ -16,7 +16,7 @@ inline std::string describe(const Script& script) {
   return fmt::format("neighbours {}, strangers {}", script.neighbours, script.strangers);
 }
 
-/// Expect that RoundState is right in every state that these scripts can reach. Prints how many there are.
+/// Expect that RoundState is right in every state that these scripts can reach. Prints the number of states.
 inline void expect_every_state_right(const std::vector<Script>& scripts, const std::string& family) {
   std::uint64_t n_states = 0;
   std::uint64_t n_steps = 0;
@@ -30,7 +30,7 @@ inline void expect_every_state_right(const std::vector<Script>& scripts, const s
   fmt::print("{}: {} systems, {} states, {} steps\n", family, scripts.size(), n_states, n_steps);
 }
 
-/// Expect that RoundState is right in random orders of random graphs of 5 to 12 ranks, others on each rank.
+/// Expect that RoundState is right in random orders of random graphs of 5 to 12 ranks. Graphs differ between ranks.
 inline void expect_random_orders_right(int n_scripts, int n_orders) {
   std::mt19937_64 random(number({40, word(world().rank())}));
   std::uint64_t n_steps = 0;

@@ -22,7 +22,7 @@
 
 namespace barrio::test {
 
-/// What the ranks of the model send each other. A packet carries data; the last one introductions too.
+/// Message between ranks of the model. A packet carries data; the last packet also carries introductions.
 struct ModelMessage {
   enum class Kind : std::uint8_t { packet, last, pass, parcel };
   int epoch;
@@ -30,8 +30,8 @@ struct ModelMessage {
   std::vector<exchange::detail::Introduction> lines;
 };
 
-/// One rank of a script: what PacketCore does with a round, with messages for MPI calls. `State` decides when it is
-/// over; it is RoundState, or something broken.
+/// One rank of a script: PacketCore's handling of a round, with model messages instead of MPI calls. `State` decides
+/// when it is over: it is RoundState or a broken variant.
 template <class State>
 class ModelRank {
  public:
@@ -39,7 +39,7 @@ class ModelRank {
     Rank to;
     ModelMessage message;
   };
-  /// What a step leads to beside the new state.
+  /// Effects of a step other than the new state.
   struct Effects {
     std::vector<Sent> sent;
     std::string fault;
@@ -50,7 +50,7 @@ class ModelRank {
   [[nodiscard]] int epoch() const { return epoch_; }
   [[nodiscard]] bool is_done() const { return epoch_ == script_->n_epochs(); }
   [[nodiscard]] bool may_close() const { return !is_done() && !is_closed_; }
-  /// Whether a message of that rank could be taken in now. A second wave waits while this rank is still closing.
+  /// Tell whether a message of that rank could be received now. A second wave waits while this rank is still closing.
   [[nodiscard]] bool is_open_to(Rank from) const {
     if (posted_[at(from)] == 0) return false;
     if (is_closed_ || script_->takes_passes_while_closing) return true;
@@ -58,8 +58,8 @@ class ModelRank {
     return !state_.has_last(found - neighbours().begin());
   }
 
-  /// Go on closing the round: the packets to one more neighbour. They may have to wait for room in the send ring, so
-  /// messages are taken in between; not so behind the last one.
+  /// Continue to close the round: send the packets to one more neighbour. They may wait for room in the send ring, so
+  /// messages may be received between neighbours, but not after the last one.
   Effects close() {
     Effects effects;
     const auto& strangers = script_->strangers[at(epoch_)][at(me_)];
@@ -79,7 +79,7 @@ class ModelRank {
     return effects;
   }
 
-  /// Take in a message for which a receive was posted.
+  /// Take a message for which a receive was posted.
   Effects take(Rank from, const ModelMessage& message) {
     using Kind = ModelMessage::Kind;
     Effects effects;
@@ -172,10 +172,10 @@ class ModelRank {
       const int n_to = n_packets + n_passes + (writes(me_, rank) ? 1 : 0);
       if (taken_[at(rank)] < n_from) return "the round ended before all messages had come";
       if (taken_[at(rank)] > n_from) return "a message was delivered twice";
-      if (sent_[at(rank)] != n_to) return "an edge carried another number of messages than documented";
+      if (sent_[at(rank)] != n_to) return "an edge carried a wrong number of messages";
       if (writes(rank, me_) || writes(me_, rank)) met.push_back(rank);
     }
-    if (!state_.unreachable().empty()) return "a parcel counts as lost that was not";
+    if (!state_.unreachable().empty()) return "a delivered parcel counts as lost";
     if (state_.discovered() != met) return "the new neighbours are not those that have written to each other";
     return {};
   }
@@ -186,32 +186,32 @@ class ModelRank {
   std::size_t n_told_ = 0;  // neighbours that got their last packet
   bool is_closed_ = false;
   State state_;
-  // By rank, of this round: receives posted, packets and parcels taken in, messages sent.
+  // By rank, in this round: receives posted, packets and parcels received, messages sent.
   std::vector<std::uint8_t> posted_;
   std::vector<std::uint8_t> taken_;
   std::vector<std::uint8_t> sent_;
 };
 
-/// What came out of a search. Without a fault all that was looked at is right.
+/// Result of a search. Without a fault, all visited states are right.
 struct Verdict {
   std::uint64_t n_states = 0;
   std::uint64_t n_steps = 0;
   std::string fault;
-  std::vector<std::string> steps;  ///< that lead to the fault; from a search the fewest possible
+  std::vector<std::string> steps;  ///< that lead to the fault; a search finds the fewest
 };
 
-/// All ranks of a script and the messages under way, as MPI moves them: what one rank sends another with one tag keeps
-/// its order, all else may overtake; the tag is the parity of the round.
-/// States of a rank, messages and queues are numbered when first met, and each step of each rank is done once, by the
-/// state machine itself; after that a step of the whole is a look-up.
+/// All ranks of a script and the messages in flight, in MPI's order: messages between two ranks with one tag keep their
+/// order, all others may overtake; the tag is the parity of the round.
+/// States of a rank, messages and queues are numbered when first met. The state machine itself runs each step of each
+/// rank once; afterwards, a step of the whole is a look-up.
 template <class State>
 class Model {
  public:
   explicit Model(const Script& script) : script_(script), n_(script.n_ranks()) { forget(); }
 
-  /// Look at every state that can be reached, nearest first. @pre 5 ranks at most
-  /// @param limit  gives up after so many states
-  /// @param wanted  what to look for: faults of other words are passed over, and not what comes after them looked at
+  /// Visit every reachable state, nearest first. @pre at most 5 ranks
+  /// @param limit  on the number of states
+  /// @param wanted  text of the fault to search for: other faults are skipped, and states after them not visited
   Verdict search(std::uint64_t limit, std::string_view wanted = {}) {
     Verdict verdict;
     Seen seen;
@@ -254,16 +254,16 @@ class Model {
     return verdict;
   }
 
-  /// Go one way from the start to the end.
+  /// Follow one random path from the start to the end.
   Verdict walk(std::mt19937_64& random) {
-    // Of a large system most states are met once, and a kilobyte is kept of each.
+    // In a large system most states are met only once, and each costs a kilobyte.
     constexpr std::size_t most = 20'000;
     std::size_t n_known = queues_.size();
     for (const RankTable& table : ranks_) n_known += table.locals.size();
     if (n_known > most) forget();
     Verdict verdict;
     Global global = start();
-    // One rank may be let go far ahead of the others, or be left behind.
+    // One rank may run far ahead of the others, or stay behind.
     const std::uint64_t manner = random() % 3;
     const std::size_t singled_out = random() % n_;
     std::vector<Step> steps;
@@ -293,13 +293,13 @@ class Model {
 
  private:
   using Id = std::uint32_t;
-  static constexpr Id no_message = std::numeric_limits<Id>::max();  // the step is to go on closing
+  static constexpr Id no_message = std::numeric_limits<Id>::max();  // the step continues to close the round
 
   /// The state of each rank, then the queue of each directed pair of ranks.
   using Global = std::vector<Id>;
   struct Step {
     std::uint16_t rank;
-    std::uint16_t from;  // the rank itself: it goes on closing its round
+    std::uint16_t from;  // the rank itself: it continues to close its round
   };
   struct Origin {
     std::uint32_t parent;
@@ -320,7 +320,7 @@ class Model {
     std::map<std::vector<std::uint64_t>, Id> ids;
     std::vector<Local> locals;
   };
-  /// Messages of one rank to another, oldest first.
+  /// Queue of messages from one rank to another, oldest first.
   struct Queue {
     struct Taken {
       Id message = no_message;  // the one that MPI would match
@@ -328,11 +328,11 @@ class Model {
     };
     std::vector<Id> messages;
     std::array<Taken, 2> taken;                 // by the parity of the round
-    std::vector<std::pair<Id, Id>> lengthened;  // by a message: the queue with it
+    std::vector<std::pair<Id, Id>> lengthened;  // by a message: the queue with it added
   };
 
   using Key = std::array<std::uint16_t, 28>;  // 5 ranks and 20 pairs, in whole words
-  /// The states met so far, in the order in which they were met; open addressing.
+  /// Hash table of the states met so far, in the order of visits; open addressing.
   class Seen {
    public:
     bool insert(const Key& key) {
@@ -396,7 +396,7 @@ class Model {
     return at->second;
   }
   Id id_of(ModelMessage message) {
-    // The order of lines decides nothing but the order in which receives are posted.
+    // The order of lines affects only the order in which receives are posted.
     std::ranges::sort(message.lines, {}, [](const auto& line) { return std::tuple(line.rank, line.is_receipt); });
     std::vector<std::uint64_t> words{static_cast<std::uint64_t>(message.epoch),
                                      static_cast<std::uint64_t>(message.kind)};
@@ -455,7 +455,7 @@ class Model {
     return transitions.back();
   }
 
-  /// @return what is wrong, or nothing
+  /// Take a step. @return the fault, or ""
   std::string take(Global& global, Step step) {
     const std::size_t r = step.rank;
     Id message = no_message;

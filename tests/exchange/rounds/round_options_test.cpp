@@ -1,5 +1,4 @@
-// One Neighborhood whose rounds end in different ways, with packets of different sizes, and messages of a size that is
-// known at run time.
+// One Neighborhood with rounds of different terminations and packet sizes, and messages of a run-time size.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +18,7 @@ using namespace test;
 
 constexpr std::array reaching_all{Termination::allreduce, Termination::consensus, Termination::automatic};
 
-/// Ranks in a line: 0 - 1 - 2 - 3. Most of them are more than two hops from each other.
+/// Return the neighbours in a line of ranks: 0 - 1 - 2 - 3. In a long line, most pairs are more than two hops apart.
 std::vector<Rank> line() {
   std::vector<Rank> neighbours;
   if (world().rank() > 0) neighbours.push_back(world().rank() - 1);
@@ -27,13 +26,13 @@ std::vector<Rank> line() {
   return neighbours;
 }
 
-/// Whether a rank writes to another one in a round, and how many numbers.
+/// Return how many numbers a rank writes to another in a round.
 std::uint64_t n_numbers(std::uint64_t round, Rank from, Rank to) {
   const std::uint64_t n = number({80, round, word(from), word(to)});
   return n % 3 == 0 ? (n >> 8U) % 40 : 0;
 }
 
-/// A round in which ranks write to those for which `may_write(from, to)`; contents are checked.
+/// Do a round in which ranks write to those for which `may_write(from, to)`. Checks contents.
 template <class MayWrite>
 void do_round(Neighborhood& hood, std::uint64_t which, const RoundOptions& options, MayWrite&& may_write) {
   const Rank me = world().rank();
@@ -103,7 +102,7 @@ TEST(RoundOptions, AutomaticReachesRanksThatNoNeighbourKnows) {
   const Rank me = world().rank();
   Neighborhood hood(world(), line(), {.termination = Termination::automatic});
   EXPECT_EQ(hood.termination(), size <= 3 ? Termination::consensus : Termination::automatic);
-  // From one end to the other, in a round of its own and beside messages to all that are near.
+  // From one end to the other, alone in a round and together with messages to all near ranks.
   for (std::uint64_t which = 0; which < 4; ++which) {
     auto round = hood.begin_round<std::uint64_t>();
     const bool is_busy = which % 2 == 1;
@@ -179,11 +178,12 @@ TEST(SizedRounds, SayWhatDoesNotFit) {
   EXPECT_NE(error_of([&] { (void)hood.begin_sized_round(std::size_t{1} << 40U); }).find("give 1 to 4294967295"),
             std::string::npos);
   auto round = hood.begin_sized_round(12);
-  EXPECT_EQ(error_of([&] { round.send(world().rank(), std::vector<std::byte>(13)); }),
-            "message: 13 bytes are not the 12 of this round (begin_byte_round() takes messages of any length)");
+  EXPECT_EQ(
+      error_of([&] { round.send(world().rank(), std::vector<std::byte>(13)); }),
+      "message: has 13 bytes, but messages of this round have 12 (begin_byte_round() takes messages of any length)");
   round.close();
   for ([[maybe_unused]] const auto& [from, bytes] : round.received()) ADD_FAILURE() << from;
-  // Another size on one rank is another kind of round.
+  // A different size on one rank is a different kind of round.
   auto mixed = hood.begin_sized_round(world().rank() == 0 ? 8 : 16);
   for (const Rank to : hood.neighbours()) (void)mixed.allocate(to);
   mixed.close();
@@ -200,7 +200,7 @@ TEST(SizedRounds, SayWhatDoesNotFit) {
 }
 
 TEST(Poll, ReadsWhatIsHereBeforeTheRoundIsClosed) {
-  // Each rank waits, before it closes, until it has heard of the rank before it, which has closed by then.
+  // Before it closes, each rank waits for a message from the rank before it, which has closed by then.
   const Rank me = world().rank();
   Neighborhood hood(world(), line());
   for (const Delivery delivery : {Delivery::arrival, Delivery::by_rank}) {
@@ -284,7 +284,7 @@ TEST(IdleNeighbours, AreLeftOutOnBothSidesAtOnce) {
   const auto everybody = neighbours_of(Graph::all, me, size);
   for (const Termination termination : {Termination::neighbourhood, Termination::consensus}) {
     Neighborhood hood(world(), everybody, {.termination = termination});
-    // One of a pair writes, in one round of the last three, or none does.
+    // In each pair at most one rank writes, in one of the last three rounds.
     const auto writes = [&](std::uint64_t round, Rank from, Rank to) {
       const std::uint64_t n = number({89, word(std::min(from, to)), word(std::max(from, to))});
       return n % 2 == 0 && (n >> 4U) % 3 == round && ((n >> 8U) % 2 == 0) == (from < to);

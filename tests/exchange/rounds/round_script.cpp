@@ -70,7 +70,7 @@ class Relation {
   std::uint32_t bits_;
 };
 
-/// The relations of a script in a row: neighbours and strangers of one epoch after the other.
+/// Relations of a script: neighbours and strangers of each epoch in turn.
 using Row = std::vector<Relation>;
 
 bool is_first_of_its_likes(const Row& row, int n_ranks) {
@@ -86,7 +86,7 @@ bool is_first_of_its_likes(const Row& row, int n_ranks) {
   return true;
 }
 
-/// Add every script that begins with `row` and has `graph` in its next round.
+/// Add every script that begins with `row` and continues with `graph`.
 void add_rounds(const Row& row, const Relation& graph, int n_epochs, Next next, std::vector<Script>& all) {
   const auto pairs = graph.two_hops();
   for (std::uint32_t chosen = 0; chosen < (1U << pairs.size()); ++chosen) {

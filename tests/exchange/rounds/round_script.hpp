@@ -9,20 +9,20 @@
 
 namespace barrio::test {
 
-/// For each rank a list of ranks, ascending.
+/// A list of ranks for each rank, ascending.
 using Lists = std::vector<std::vector<Rank>>;
 
-/// What happens in some rounds of one Neighborhood: who borders on whom, and who writes to which strangers.
+/// Script of some rounds of one Neighborhood: the neighbours, and the strangers that ranks write to.
 struct Script {
   bool introduces = true;
-  int n_packets = 1;                        ///< on each directed edge in each round, with the last one
-  bool takes_passes_while_closing = false;  ///< which is wrong, see the test
+  int n_packets = 1;                        ///< on each directed edge in each round, including the last packet
+  bool takes_passes_while_closing = false;  ///< a fault, see the test
   std::vector<Lists> neighbours;            ///< [epoch][rank], mutual
   std::vector<Lists> strangers;             ///< [epoch][rank], at two hops
 
   [[nodiscard]] int n_epochs() const { return static_cast<int>(neighbours.size()); }
   [[nodiscard]] int n_ranks() const { return static_cast<int>(neighbours.front().size()); }
-  /// Between neighbours in the first round.
+  /// Count the edges between neighbours in the first round.
   [[nodiscard]] std::size_t n_edges() const {
     std::size_t n = 0;
     for (const auto& list : neighbours.front()) n += list.size();
@@ -35,18 +35,17 @@ struct Script {
   }
 };
 
-/// How a round begins that follows another one.
+/// Neighbours of a round after the first.
 enum class Next {
-  grown,  ///< who has met stays together
-  kept,   ///< the neighbours of the first round again
+  grown,  ///< with the ranks discovered so far
+  kept,   ///< the same as in the first round
 };
 
-/// Every script of `n_epochs` rounds over every connected graph of `n_ranks` <= 5 ranks and every set of messages to
-/// strangers in each round; of scripts that are alike up to the numbering of ranks one.
+/// List every script of `n_epochs` rounds over every connected graph of `n_ranks` <= 5 ranks and every set of messages
+/// to strangers in each round. Of scripts that differ only in the numbering of ranks, one.
 std::vector<Script> all_scripts(int n_ranks, int n_epochs, Next next);
 
-/// Rounds over a sparse random graph, not always connected, with random strangers; now and then the neighbours change
-/// altogether.
+/// Make rounds over a sparse random graph, not always connected, with random strangers. Neighbours change sometimes.
 Script random_script(std::mt19937_64& random, int n_ranks, int n_epochs);
 
 }  // namespace barrio::test

@@ -1,5 +1,5 @@
 // The protocol of a round as pure state machines in one process: a scheduler delivers messages in any order that MPI
-// allows, and compares what each rank believes with what was really written.
+// allows, and compares each rank's view with the messages written.
 #include "barrio/exchange/rounds/round_state.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ using namespace test;
 
 TEST(RoundProtocol, EveryStateOfEverySystemOfThreeRanks) {
   if (world().size() > 1) GTEST_SKIP() << "alike on any number of ranks";
-  expect_every_state_right(all_scripts(3, 2, Next::grown), "3 ranks, 2 rounds, who meets stays together");
+  expect_every_state_right(all_scripts(3, 2, Next::grown), "3 ranks, 2 rounds, with discovered neighbours");
   expect_every_state_right(all_scripts(3, 2, Next::kept), "3 ranks, 2 rounds, the same neighbours");
   expect_every_state_right(all_scripts(3, 3, Next::kept), "3 ranks, 3 rounds, the same neighbours");
 }
@@ -34,7 +34,7 @@ TEST(RoundProtocol, EveryStateWithoutIntroductions) {
 
 TEST(RoundProtocol, RandomOrdersOfRandomGraphs) { expect_random_orders_right(15, 200 / world().size()); }
 
-// The checks above can fail: each variant leaves out one thing that the proof of decision 0007 needs.
+// The checks above can fail: each variant lacks one thing that the proof of decision 0007 needs.
 template <class State>
 void expect_caught(const Script& script, std::string_view fault) {
   Model<State> model(script);
@@ -42,7 +42,7 @@ void expect_caught(const Script& script, std::string_view fault) {
   EXPECT_EQ(verdict.fault, fault) << "after " << verdict.n_states << " states";
   EXPECT_FALSE(verdict.steps.empty());
   fmt::print("caught: {}: {}\n", verdict.fault, fmt::join(verdict.steps, ", "));
-  // Random orders find it too.
+  // Random orders also find the fault.
   std::mt19937_64 random(seed());
   std::string found;
   for (int repeat = 0; repeat < 10'000 && found.empty(); ++repeat) found = model.walk(random).fault;
@@ -63,8 +63,8 @@ TEST(RoundProtocol, BrokenVariantsAreCaught) {
     expect_caught<EndsWithoutParcels>(script, "the round ended before all messages had come");
     expect_caught<DoesNotCountLastPackets>(script, "the round ended before all messages had come");
     expect_caught<PassesOnTooEarly>(script, "the round ended before all messages had come");
-    expect_caught<KeepsReceiptsBack>(script, "a parcel counts as lost that was not");
-    expect_caught<SendsSecondWaveTwice>(script, "an edge carried another number of messages than documented");
+    expect_caught<KeepsReceiptsBack>(script, "a delivered parcel counts as lost");
+    expect_caught<SendsSecondWaveTwice>(script, "an edge carried a wrong number of messages");
     expect_caught<WaitsForSilentRanks>(script, "deadlock");
   }
   expect_caught<CountsLinesTwice>(square, "deadlock");
@@ -72,7 +72,7 @@ TEST(RoundProtocol, BrokenVariantsAreCaught) {
 
 TEST(RoundProtocol, SecondWavesMustWaitWhileARankIsClosing) {
   if (world().size() > 1) GTEST_SKIP() << "alike on any number of ranks";
-  // Rank 2 has told rank 1, and waits for room to tell rank 3; rank 1 answers with a receipt.
+  // Rank 2 has sent its last packet to rank 1 and waits for room to send to rank 3; rank 1 answers with a receipt.
   Script line = one_round({{1}, {0, 2}, {1, 3}, {2}}, {{}, {}, {0}, {}});
   EXPECT_EQ(Model<RoundState>(line).search(1'000'000).fault, "");
   line.takes_passes_while_closing = true;

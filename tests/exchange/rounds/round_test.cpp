@@ -16,7 +16,7 @@ namespace {
 
 using namespace test;
 
-/// What every rank says in one round. Sender and receiver know it alike, so everything that arrives is checked.
+/// Messages of every rank in one round. Sender and receiver both compute them, so every received message is checked.
 struct Talk {
   int round = 0;
   std::uint64_t max_messages = 0;
@@ -45,7 +45,7 @@ void delay_one_rank(int round, std::uint64_t moment) {
     std::this_thread::sleep_for(std::chrono::microseconds((n >> 8U) % 1500));
 }
 
-/// Say everything, neighbour by neighbour in turn, so that all send buffers are open at once.
+/// Send all messages, to the neighbours in turn, so that all send buffers are open at once.
 template <class Say>
 void speak(const Neighborhood& hood, const Talk& talk, Say&& say) {
   const auto neighbours = hood.neighbours();
@@ -56,7 +56,7 @@ void speak(const Neighborhood& hood, const Talk& talk, Say&& say) {
       if (k < talk.n_messages(world().rank(), neighbours[i])) say(i, neighbours[i], k);
 }
 
-/// Messages of one sender come in its order, all of them, and none from others.
+/// Checker: all messages of a sender arrive, in its order, and none from others.
 class Listener {
  public:
   Listener(const Neighborhood& hood, Talk talk) : talk_(talk) {
@@ -189,8 +189,8 @@ TEST(Round, ManyInARowWithRanksDelayed) {
 }
 
 TEST(Round, OneRankMayRunARoundAhead) {
-  // Odd ranks take their time between close() and reading; even ones are in the next round meanwhile. In packets
-  // larger than what MPI sends eagerly, so they wait for each other as well.
+  // Odd ranks pause between close() and reading, while even ones are in the next round. Packets are above the eager
+  // limit, so ranks also wait for each other.
   Neighborhood hood(world(), neighbours_of(Graph::ring, world().rank(), world().size()),
                     {.packet_bytes = 1U << 17U, .ring_depth = 1});
   for (int round = 2000; round < 2006; ++round) {
@@ -228,7 +228,7 @@ TEST(Round, AHundredThousandMessages) {
   std::map<Rank, std::uint64_t> next;
   std::uint64_t n_heard = 0;
   for (const auto& [from, message] : round.received()) {
-    // Find the first message of this sender that was for this rank, then step by its number of neighbours.
+    // Find the sender's first message for this rank, then step by its number of neighbours.
     const auto theirs = neighbours_of(Graph::all, from, world().size());
     if (next.count(from) == 0) next[from] = std::find(theirs.begin(), theirs.end(), world().rank()) - theirs.begin();
     ASSERT_EQ(message, number({5, next[from], word(from)}));
@@ -354,8 +354,8 @@ TEST(Round, MessagesSideBySideArriveOneByOne) {
   }
 }
 
-// Rounds of one length after the first take one packet, whatever the length, up to the largest; both ends of a way
-// agree on its size though ranks send different amounts, and though neighbours leave and come back.
+// After the first round, rounds of the same length take one packet, whatever the length, up to the max size. Both ends
+// of an edge agree on its packet size, although ranks send different amounts, and neighbours leave and return.
 TEST(Round, FirstPacketsGrowWithWhatARoundBrings) {
   const auto neighbours = neighbours_of(Graph::ring, world().rank(), world().size());
   Neighborhood hood(world(), neighbours);
@@ -398,7 +398,7 @@ TEST(PacketSize, FollowsWhatIsSentAndShrinksByHalves) {
   EXPECT_EQ(fixed.after(88, 1'000'000), 88U);
 }
 
-// Nobody reads for a while: what is under way is bounded, however small the packets and however much is written.
+// While nobody reads, the data in flight is bounded, however small the packets and however much is written.
 TEST(Round, ASenderDoesNotRunAheadOfItsCredit) {
   if (world().size() < 2) GTEST_SKIP() << "one rank sends nothing";
   Neighborhood hood(world(), neighbours_of(Graph::ring, world().rank(), world().size()),
@@ -442,7 +442,7 @@ void expect_packets(std::uint32_t packet_bytes, std::uint64_t n, std::uint64_t n
 }
 
 TEST(Round, SendsNoMoreMessagesThanTheDataNeeds) {
-  // 24 bytes of header; 104 bytes are room for 13 words or 2 blobs of 40.
+  // 24 bytes of header; the other 104 bytes hold 13 words or 2 blobs of 40.
   for (const std::uint64_t n : {0U, 1U, 12U, 13U}) expect_packets<std::uint64_t>(128, n, 1);
   expect_packets<std::uint64_t>(128, 14, 2);
   expect_packets<std::uint64_t>(128, 26, 2);
@@ -452,7 +452,7 @@ TEST(Round, SendsNoMoreMessagesThanTheDataNeeds) {
   expect_packets<Blob<40>>(128, 3, 2);
   expect_packets<Blob<40>>(128, 1001, 501);
   expect_packets<Blob<104>>(128, 5, 5);
-  // Messages larger than a packet: each has its own, and the first is announced by an empty one.
+  // Messages larger than a packet: each has its own packet, and an empty packet announces the first.
   expect_packets<Blob<105>>(128, 5, 6);
   expect_packets<Blob<100'000>>(128, 1, 2);
   expect_packets<std::uint64_t>(65536, 8189, 1);

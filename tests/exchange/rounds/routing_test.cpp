@@ -1,4 +1,4 @@
-// Rounds by nodes bring what direct rounds bring. Nodes are made up: groups of ranks of this job.
+// Rounds by nodes deliver the same messages as direct rounds. Nodes are simulated by groups of ranks of this job.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ std::uint64_t random_of(std::initializer_list<std::uint64_t> words) {
   return hash.value();
 }
 
-/// A random graph in which about one pair in `one_in` borders on each other; the same on all ranks.
+/// Make a random graph in which about one pair in `one_in` are neighbours; the same on all ranks.
 std::vector<Rank> random_neighbours(std::uint64_t seed, Rank me, int size, std::uint64_t one_in) {
   std::vector<Rank> ranks;
   for (Rank other = 0; other < size; ++other) {
@@ -37,7 +37,7 @@ std::vector<Rank> random_neighbours(std::uint64_t seed, Rank me, int size, std::
   return ranks;
 }
 
-/// How many bytes go from one rank to another in a round: often none, now and then many.
+/// Return the number of messages from one rank to another in a round: often zero, sometimes many.
 std::size_t n_messages(std::uint64_t round, Rank from, Rank to) {
   const std::uint64_t random = random_of({round, static_cast<std::uint64_t>(from), static_cast<std::uint64_t>(to)});
   return random % 3 == 0 ? 0 : random / 3 % (random % 7 == 0 ? 3000 : 5);
@@ -48,7 +48,7 @@ std::uint64_t message(std::uint64_t round, Rank from, Rank to, std::size_t i) {
 
 class Routed : public testing::TestWithParam<int> {
  protected:
-  [[nodiscard]] static int node() { return world().rank() % GetParam(); }  // not ranks in a row
+  [[nodiscard]] static int node() { return world().rank() % GetParam(); }  // not consecutive ranks
 };
 
 TEST_P(Routed, BringsWhatWasWrittenInOrder) {
@@ -116,7 +116,7 @@ TEST_P(Routed, BringsMessagesOfAnyLength) {
 }
 
 TEST_P(Routed, OneMessageGoesBetweenTwoNodes) {
-  // All border on all: direct rounds take a message for each pair of ranks.
+  // All ranks are neighbours: direct rounds take a message for each pair of ranks.
   const int size = world().size();
   const Rank me = world().rank();
   const std::vector<Rank> ranks = random_neighbours(0, me, size, 1);
@@ -132,7 +132,7 @@ TEST_P(Routed, OneMessageGoesBetweenTwoNodes) {
   }
   EXPECT_EQ(plan.near.size() + plan.far.size(), ranks.size());
 
-  // A short round is as many messages as the plan says, and not one for each neighbour.
+  // A short round has the messages of the plan, not one for each neighbour.
   Neighborhood hood(world(), ranks, {.routing = Routing::by_node, .node = node()});
   for (const bool is_silent : {false, true}) {
     const std::uint64_t before = hood.statistics().packets_sent;
@@ -150,7 +150,7 @@ INSTANTIATE_TEST_SUITE_P(Routing, Routed, testing::Values(1, 2, 3, 100));
 TEST(Routing, AutomaticChoosesTheSameOnAllRanks) {
   const int size = world().size();
   const Rank me = world().rank();
-  // So few ranks gain nothing.
+  // Too few ranks for any gain.
   const std::vector<Rank> all = random_neighbours(0, me, size, 1);
   const Neighborhood dense(world(), all, {.routing = Routing::automatic, .node = me % 2});
   const Neighborhood ring(world(), neighbours_of(Graph::ring, me, size),
@@ -159,7 +159,7 @@ TEST(Routing, AutomaticChoosesTheSameOnAllRanks) {
   EXPECT_EQ(ring.routing(), Routing::direct);
 }
 
-/// What a rank of `n_nodes` nodes of 16 has if all border on all.
+/// Make the plan of a rank on `n_nodes` nodes of 16 if all ranks are neighbours.
 detail::NodePlan plan_of_all(int n_nodes) {
   detail::NodePlan plan;
   plan.near.resize(15);
@@ -183,7 +183,7 @@ TEST(Routing, CheapMessagesOnANodePayEarlier) {
   profile.near_cost = 0.3;
   mpi::Context context(world().comm(), {.profile = profile});
   EXPECT_TRUE(detail::is_cheaper_by_node(context, plan_of_all(2)));
-  // There is nothing to gain where all neighbours are on the node.
+  // Nothing to gain if all neighbours are on the node.
   EXPECT_FALSE(detail::is_cheaper_by_node(context, plan_of_all(1)));
 }
 
@@ -204,7 +204,7 @@ TEST(Routing, RanksWithoutNeighboursPassOn) {
   const Rank me = world().rank();
   const int half = size / 2;
   if (size < 4) GTEST_SKIP() << "two nodes of at least two ranks";
-  // Only the first ranks of the two halves border on each other; who passes on is a matter of numbers.
+  // Only the first ranks of the two halves are neighbours; the rank numbers determine which ranks forward.
   std::vector<Rank> ranks;
   if (me == 0) ranks = {half};
   if (me == half) ranks = {0};
@@ -227,19 +227,18 @@ TEST(Routing, SaysWhatItCannotDo) {
               const Neighborhood hood(world(), ranks,
                                       {.termination = Termination::introductions, .routing = Routing::by_node});
             }),
-            "Routing::by_node: passes on what goes to neighbours, and to no other ranks (use it with "
-            "Termination::neighbourhood)");
+            "Routing::by_node: forwards messages to neighbours only (use it with Termination::neighbourhood)");
   const Neighborhood direct(world(), ranks, {.termination = Termination::introductions, .routing = Routing::automatic});
   EXPECT_EQ(direct.routing(), Routing::direct);
   EXPECT_EQ(error_of([&] { const Neighborhood hood(world(), ranks, {.routing = Routing::by_node, .node = -7}); }),
-            "node -7: is not a number >= 0");
+            "node -7: must be at least 0");
   if (size > 1) {
     std::optional<int> some;
     if (me > 0) some = 1;
     EXPECT_EQ(error_of([&] { const Neighborhood hood(world(), ranks, {.routing = Routing::by_node, .node = some}); }),
-              "node: is given on " + std::to_string(size - 1) + " ranks of " + std::to_string(size) +
+              "node: is given on " + std::to_string(size - 1) + " of " + std::to_string(size) + " ranks" +
                   " (give it on all ranks, or on none)");
-    // Rank 0 counts on the last rank, which knows nothing of it: all are told, and nobody waits.
+    // Rank 0 lists the last rank, which does not list it: all ranks get the error, and none waits.
     std::vector<Rank> one_sided;
     if (me == 0) one_sided = {size - 1};
     EXPECT_THROW(const Neighborhood hood(world(), one_sided, {.routing = Routing::by_node}), AgreedError);
@@ -248,8 +247,8 @@ TEST(Routing, SaysWhatItCannotDo) {
   hood.set_neighbours(ranks);
   if (!ranks.empty()) {
     EXPECT_EQ(error_of([&] { hood.set_neighbours({}); }),
-              "a Neighborhood with Routing::by_node: keeps its neighbours: ranks of other nodes pass on what goes "
-              "between them (make a new one, which is collective, or use Routing::direct)");
+              "a Neighborhood with Routing::by_node: cannot change its neighbours: ranks of other nodes forward "
+              "their messages (make a new one, which is collective, or use Routing::direct)");
   }
   auto round = hood.begin_round<int>();
   const std::string name = "rank " + std::to_string((me + 2) % size) + ": is not a neighbour of rank";

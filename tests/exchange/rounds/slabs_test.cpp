@@ -37,7 +37,7 @@ TEST(Slabs, AreContiguousAndEven) {
 TEST(Slabs, RankOfInvertsFirstForRandomSizes) {
   std::mt19937_64 random(test::seed());
   for (int repeat = 0; repeat < 2000; ++repeat) {
-    // Sizes of all orders of magnitude, and ranks from fewer to many more than rows.
+    // Sizes of all orders of magnitude, and from fewer to many more ranks than rows.
     const auto n_rows = static_cast<std::int64_t>(1 + (random() >> (2 + random() % 62)));
     const auto n_ranks = static_cast<int>(1 + random() % (std::uint64_t{1} << (random() % 13)));
     const Slabs slabs{n_rows, n_ranks};

@@ -21,7 +21,7 @@ namespace {
 
 using namespace test;
 
-/// Who borders on whom, known to all ranks, and grown as the Neighborhoods must grow.
+/// Neighbours of all ranks, known to every rank. It grows as the Neighborhoods must.
 class Map {
  public:
   explicit Map(Graph graph) : lists_(world().size()) {
@@ -42,7 +42,7 @@ class Map {
   std::vector<std::set<Rank>> lists_;
 };
 
-/// How many numbers go from one rank to another in a round.
+/// Return how many numbers a rank sends to another in a round.
 std::uint64_t n_numbers(int round, Rank from, Rank to, bool are_strangers) {
   const std::uint64_t n = number({50, word(round), word(from), word(to)});
   if (from == to) return n % 4;
@@ -102,7 +102,7 @@ TEST_P(NewNeighbours, GetAllAndBecomeNeighbours) {
   }
 }
 
-// Packets of one message, of a few, and of all; introductions need packets of their own in the first.
+// Packets of one message, of a few, and of all; in the first case introductions need their own packets.
 INSTANTIATE_TEST_SUITE_P(Introductions, NewNeighbours,
                          testing::Values(Way{Termination::introductions, 24U}, Way{Termination::introductions, 128U},
                                          Way{Termination::introductions, 65536U}));
@@ -188,7 +188,7 @@ TEST_P(AnyDistance, RanksMeetAgainAndAgain) {
                     {.termination = GetParam(), .keeps_discovered = false});
   const auto neighbours = neighbours_of(Graph::ring, me, size);
   for (int repeat = 0; repeat < 50; ++repeat) {
-    // In each round all ranks write to one, which is often no neighbour, and may be the writer itself.
+    // In each round all ranks write to one rank, which is often not a neighbour, and may be the writer itself.
     const Rank to = static_cast<Rank>(number({60, word(repeat)}) % word(size));
     auto round = hood.begin_round<int>();
     round.allocate(to) = 1000 * repeat + me;
@@ -218,9 +218,10 @@ TEST(Introductions, FartherRanksAreNamed) {
     EXPECT_NE(me, 0);
   } catch (const Error& error) {
     EXPECT_EQ(me, 0);
-    EXPECT_EQ(std::string(error.what()),
-              "rank 3: is no neighbour of a neighbour of rank 0 (introductions reach two hops; name farther ranks as "
-              "neighbours, or let the round end by automatic, consensus or allreduce)");
+    EXPECT_EQ(
+        std::string(error.what()),
+        "rank 3: is not a neighbour of a neighbour of rank 0 (introductions reach two hops; name farther ranks as "
+        "neighbours, or let the round end by automatic, consensus or allreduce)");
   }
 }
 
@@ -244,8 +245,8 @@ TEST(Neighborhood, NeighboursChangeBetweenRounds) {
   }
 }
 
-#ifndef BARRIO_MPI_SMPI  // where a rank sleeps inside MPI
-/// Let this process write its stderr to a file that other ranks read meanwhile.
+#ifndef BARRIO_MPI_SMPI  // here a rank sleeps inside MPI
+/// Redirects stderr of this process to a file that other ranks read.
 class StderrTo {
  public:
   explicit StderrTo(const std::filesystem::path& path)
@@ -286,7 +287,7 @@ TEST(Neighborhood, ARankThatWaitsLongSaysForWhom) {
   auto round = hood.begin_round<int>();
   for (const Rank to : neighbours) round.allocate(to) = me;
   if (me == late) {
-    // How long that takes depends on what else the machine does.
+    // The time depends on other work on the machine.
     const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(30);
     while (!std::ranges::all_of(neighbours, has_said) && std::chrono::steady_clock::now() < limit)
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -303,10 +304,10 @@ TEST(Neighborhood, ARankThatWaitsLongSaysForWhom) {
 }
 #endif
 
-#ifndef BARRIO_MPI_SMPI  // where all ranks have one stderr
+#ifndef BARRIO_MPI_SMPI  // here all ranks have one stderr
 TEST(Neighborhood, ListsThatAreNotMutualAreNamed) {
   if (world().size() < 2) GTEST_SKIP() << "one rank has no lists that differ";
-  // Rank 0 takes rank 1 for a neighbour and lists it; rank 1 does not. What rank 0 says would never be read.
+  // Rank 0 lists rank 1 as a neighbour, but not vice versa. Nobody would read messages of rank 0.
   const Rank me = world().rank();
   const mpi::TagBlock next = world().take_tags(1);
   testing::internal::CaptureStderr();
@@ -314,7 +315,7 @@ TEST(Neighborhood, ListsThatAreNotMutualAreNamed) {
   const std::array<std::uint64_t, 2> packet{};
   {
     Neighborhood hood(world(), {});
-    // The first packet as a Neighborhood of rank 0 would send it: its tags follow those taken above.
+    // The first packet, as a Neighborhood of rank 0 would send it: its tags follow those taken above.
     if (me == 0) MPI_Isend(packet.data(), 2, MPI_UINT64_T, 1, next.first + 1, world().comm(), &request);
     mpi::barrier(world());
     auto round = hood.begin_round<int>();
@@ -322,7 +323,7 @@ TEST(Neighborhood, ListsThatAreNotMutualAreNamed) {
     EXPECT_TRUE(round.collect().empty());
   }
   const std::string said = testing::internal::GetCapturedStderr();
-  const bool is_named = said.find("warning: rank 0 takes rank 1 for a neighbour, which does not list it") != said.npos;
+  const bool is_named = said.find("warning: rank 0 lists rank 1, which does not list it") != said.npos;
   EXPECT_EQ(is_named, me == 1) << said;
   if (me == 1) {
     std::array<std::uint64_t, 2> taken{};

@@ -19,7 +19,7 @@ struct Question {
   std::uint32_t number;
 };
 
-/// How many questions a rank has, and for whom; of some ranks none.
+/// Return the targets of a rank's questions; some ranks have no questions.
 std::vector<Rank> asked_by(Rank rank, std::uint64_t which) {
   const std::uint64_t n = number({90, which, word(rank)}) % 3 == 0 ? 0 : number({91, which, word(rank)}) % 300;
   std::vector<Rank> to;
@@ -52,8 +52,7 @@ TEST(Ask, AllThatCameMayBeAnsweredTogether) {
   const std::vector<Rank> to = asked_by(me, 7);
   std::vector<Question> questions;
   for (std::uint32_t i = 0; i < to.size(); ++i) questions.push_back({me, i});
-  // Numbers without gaps over all ranks, in the order of ranks that are asked, of those that ask, and of their
-  // questions.
+  // Numbers without gaps over all ranks, ordered by the asked rank, the asking rank and its questions.
   std::int64_t n_before_mine = 0;
   const auto numbers = ask_together(world(), to, questions, [&](const Parcels<Question>& asked) {
     EXPECT_TRUE(std::ranges::is_sorted(asked.peers));

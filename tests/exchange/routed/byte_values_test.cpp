@@ -31,7 +31,7 @@ std::vector<Value> read(const MessageWriter& message) {
   const ByteValuesView view(in);
   EXPECT_TRUE(in.done());
   std::vector<Value> values(view.size());
-  for (std::size_t i = view.size(); i-- > 0;)  // in another order than they were written
+  for (std::size_t i = view.size(); i-- > 0;)  // not in the order of writing
     if (view.has(i)) values[i].emplace(view[i].begin(), view[i].end());
   return values;
 }

@@ -19,7 +19,7 @@ constexpr std::array all_patterns{Pattern::nobody,           Pattern::self,     
                                   Pattern::all_to_one,       Pattern::one_to_all, Pattern::random,
                                   Pattern::random_with_empty};
 
-/// Items in the parcel from one rank to another, or -1 if there is none: known to all ranks.
+/// Return the number of items in the parcel from one rank to another, or -1 without a parcel. The same on all ranks.
 std::int64_t n_items(Pattern pattern, std::uint64_t repeat, Rank from, Rank to) {
   const std::uint64_t n = number({40, word(static_cast<int>(pattern)), repeat, word(from), word(to)});
   const auto some = static_cast<std::int64_t>(1 + (n >> 8U) % 40);
@@ -90,7 +90,7 @@ TEST(RouterLoad, CarriesTenMegabytes) {
   const Rank me = world().rank();
   const int size = world().size();
   constexpr std::size_t n = 10'000'000 / sizeof(std::uint64_t);
-  // From rank to rank in a ring, and the last one sends to itself too.
+  // From rank to rank in a ring; the last rank also sends to itself.
   std::vector<Rank> to(1, (me + 1) % size);
   Parcels<std::uint64_t> parcels;
   std::vector<std::uint64_t> group(n);

@@ -65,7 +65,7 @@ TEST(TupleList, HoldsRowsByColumn) {
 }
 
 TEST(TupleList, SortsByAnyColumnsAndKeepsTheOrderOfEqualKeys) {
-  // Below and above the size from which a radix sort is taken, with few keys and with many.
+  // Below and above the threshold of radix sort, with few keys and with many.
   for (const std::uint64_t n : {0U, 1U, 2U, 200U, 5000U}) {
     for (const std::uint64_t n_keys : {2U, 700U, 0xffffffffU}) {
       const List list = random_list(n_keys, n, n_keys);
@@ -129,7 +129,7 @@ TEST(TupleList, ErasesWhatAPredicateNames) {
   EXPECT_TRUE(list.empty());
 }
 
-/// Where rows of one rank go in a test case; known to all ranks.
+/// Destinations of rows in a test case; known to all ranks.
 enum class Traffic { nothing, own, everywhere, one_receiver, one_sender, one_silent };
 constexpr std::array all_traffic{Traffic::nothing,      Traffic::own,        Traffic::everywhere,
                                  Traffic::one_receiver, Traffic::one_sender, Traffic::one_silent};
@@ -148,7 +148,7 @@ typename TheList::Tuple made_row(std::uint64_t purpose, Rank from, std::uint64_t
   return row;
 }
 
-/// The list of any rank before the transfer.
+/// Make the list of any rank before the transfer.
 template <class TheList>
 std::vector<typename TheList::Tuple> list_of(Traffic traffic, std::uint64_t purpose, Rank rank) {
   const auto chosen = static_cast<Rank>(number({83, purpose}) % word(world().size()));
@@ -193,8 +193,8 @@ TEST_P(Transfer, BringsEachRowToItsRankAndNamesTheSender) {
   expect_transferred<2, TupleList<Blob<5>, std::uint64_t, Rank>>(GetParam());
 }
 
-/// More than a megabyte, which is packed column by column, in messages long enough to come straight into the columns;
-/// short ones from rank 0, and a list that must grow on one rank and shrink on the others.
+/// Lists of more than a megabyte, packed column by column, in messages long enough to be received directly into the
+/// columns. Rank 0 sends short messages. The list grows on one rank and shrinks on the others.
 TEST_P(Transfer, BringsLongListsWhole) {
   const Rank me = world().rank();
   const auto n_ranks = word(world().size());
@@ -251,7 +251,7 @@ TEST_P(Transfer, ARankThatDoesNotExistIsNamedOnAllRanks) {
     } catch (const AgreedError& error) {
       EXPECT_EQ(error.code(), ErrorCode::usage);
       EXPECT_EQ(std::string(error.what()),
-                fmt::format("row 7 of a tuple list: is for rank {}, and ranks are 0 to {}", wrong, world().size() - 1));
+                fmt::format("row 7 of a tuple list: is for rank {}, but ranks are 0 to {}", wrong, world().size() - 1));
       EXPECT_EQ(error.first_rank(), fails);
     }
     EXPECT_TRUE(list == before);
@@ -266,7 +266,7 @@ INSTANTIATE_TEST_SUITE_P(Routes, Transfer,
                          testing::Values(Route::automatic, Route::crystal, Route::direct, Route::counted),
                          name_of_route);
 
-/// Columns whose types are known at run time arrive as those of a tuple list do.
+/// Columns of run-time types arrive like those of a tuple list.
 TEST_P(Transfer, TakesBytesForColumns) {
   using Few = TupleList<Rank, std::int64_t, Blob<3>, Blob<48>>;
   for (const Traffic traffic : all_traffic) {
@@ -307,7 +307,7 @@ TEST_P(Transfer, TellsAllOfAFaultOfTheCaller) {
   }
 }
 
-/// Destinations on large jobs: few rows for ranks near each other or far apart, and many rows.
+/// Destinations in large jobs: few rows, to ranks close together or far apart, and many rows.
 TEST(TransferDestinations, CountTheSameWhereverTheRanksLie) {
   struct Case {
     int n_ranks;
@@ -344,13 +344,13 @@ TEST(TransferDestinations, CountTheSameWhereverTheRanksLie) {
       ASSERT_TRUE(refused.fault());
       EXPECT_TRUE(refused.entries().empty());
       EXPECT_EQ(std::string(refused.fault()->what()),
-                fmt::format("row {} of a tuple list: is for rank {}, and ranks are 0 to {}", one.n_rows - 1, wrong,
+                fmt::format("row {} of a tuple list: is for rank {}, but ranks are 0 to {}", one.n_rows - 1, wrong,
                             one.n_ranks - 1));
     }
   }
 }
 
-/// Messages of this rank in one transfer to all ranks, with a column of the given size.
+/// Count this rank's messages in one transfer to all ranks, with a column of the given size.
 template <std::size_t n_bytes>
 std::uint64_t n_messages(Route route) {
   TupleList<Rank, Blob<n_bytes>> list;
@@ -370,7 +370,7 @@ TEST(TransferRoutes, CostTheMessagesTheySay) {
   EXPECT_EQ(n_messages<8>(Route::automatic), n_others) << "counted on few ranks";
 }
 
-/// Collective calls of one automatic transfer to all ranks.
+/// Count the collective calls of one automatic transfer to all ranks.
 template <std::size_t n_bytes>
 std::uint64_t n_collectives() {
   const std::uint64_t before = world().counters().collectives;
@@ -383,7 +383,7 @@ TEST(TransferRoutes, AutomaticCostsOneCollectiveOnFewRanks) {
   EXPECT_EQ(n_collectives<200'000>(), 1U);
 }
 
-/// What `route` chooses on its own, as transfers on many ranks do.
+/// Return the automatic choice of `route`, as in transfers on many ranks.
 template <std::size_t n_bytes>
 std::uint64_t n_collectives_of_route() {
   std::vector<Rank> to;

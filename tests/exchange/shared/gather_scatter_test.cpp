@@ -22,7 +22,7 @@ enum class Sharing { nothing, none_shared, all_shared, random, chain, own_copies
 constexpr std::array all_sharing{Sharing::nothing, Sharing::none_shared, Sharing::all_shared,
                                  Sharing::random,  Sharing::chain,       Sharing::own_copies};
 
-/// The ids of any rank, known to all.
+/// Return the ids of any rank. The same on all ranks.
 std::vector<GlobalId> ids_of(Sharing sharing, Rank rank) {
   const auto draw = [&](std::uint64_t what, std::uint64_t i) {
     return number({70, word(static_cast<int>(sharing)), word(rank), what, i});
@@ -70,7 +70,7 @@ std::vector<T> values_of(Sharing sharing, Rank rank, int n_components, int step)
   return values;
 }
 
-/// What this rank must hold afterwards: one rank's positions in turn, then the ranks in turn.
+/// Compute this rank's expected values. Combines one rank's positions in turn, then the ranks in turn.
 template <class T, class Combine>
 std::vector<T> expected_values(Sharing sharing, int n_components, int step, Combine combine) {
   const auto n = static_cast<std::size_t>(n_components);
@@ -124,7 +124,7 @@ TEST_P(Gather, GivesAllPositionsTheSameBitsWithEveryMethod) {
       expect_combined<float>(gather, sharing, 2, step, Min{});
       expect_combined<std::int64_t>(gather, sharing, 1, step, Max{});
       expect_combined<std::uint8_t>(gather, sharing, 5, step, Sum{});
-      // Neither commutative nor associative: any other order shows.
+      // Neither commutative nor associative: it detects any other order.
       expect_combined<std::uint32_t>(gather, sharing, 1, step,
                                      [](std::uint32_t a, std::uint32_t b) { return 31 * a + (b ^ (a >> 3U)); });
     }
@@ -253,7 +253,7 @@ TEST(GatherScatter, OwnerSendsEachValueThereAndBackOnly) {
   auto values = values_of<double>(Sharing::all_shared, world().rank(), 1, 0);
   const mpi::Counters before = world().counters();
   gather.apply(std::span(values), 1, Sum{});
-  // 12 ids: each sharer but the one that combines sends one value and gets one; a message has a head of 16 bytes.
+  // 12 ids: each sharer except the combining one sends one value and receives one; a message has a header of 16 bytes.
   const std::uint64_t all = mpi::sum(world(), world().counters().bytes_sent - before.bytes_sent);
   const std::uint64_t n_messages = mpi::sum(world(), world().counters().messages_sent - before.messages_sent);
   EXPECT_EQ(all, 12 * 2 * word(world().size() - 1) * sizeof(double) + 16 * n_messages);
@@ -283,7 +283,7 @@ TEST(GatherScatter, TheChoiceIsAgreedAndTakesTheLeastTime) {
     least = std::min(least, seconds);
     if (method == gather.method()) chosen = seconds;
   }
-  if (gather.timings().empty()) return;  // so many ranks are empty that nothing is shared
+  if (gather.timings().empty()) return;  // too many ranks are empty to share anything
   EXPECT_EQ(gather.timings().size(), 3U);
   EXPECT_EQ(chosen, least);
 }

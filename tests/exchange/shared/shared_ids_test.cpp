@@ -16,7 +16,7 @@ enum class Sharing { nothing, none_shared, all_shared, few, many_copies, one_ran
 constexpr std::array all_sharing{Sharing::nothing, Sharing::none_shared, Sharing::all_shared,
                                  Sharing::few,     Sharing::many_copies, Sharing::one_rank_only};
 
-/// The ids of any rank, known to all.
+/// Return the ids of any rank. The same on all ranks.
 std::vector<GlobalId> ids_of(Sharing sharing, std::uint64_t repeat, Rank rank) {
   const auto draw = [&](std::uint64_t what, std::uint64_t i) {
     return number({90, word(static_cast<int>(sharing)), repeat, word(rank), what, i});
@@ -48,7 +48,7 @@ std::vector<GlobalId> ids_of(Sharing sharing, std::uint64_t repeat, Rank rank) {
   return ids;
 }
 
-/// All positions of each id, ascending, made without messages.
+/// Compute all positions of each id, ascending, without messages.
 std::map<GlobalId, std::vector<Sharer>> all_positions(Sharing sharing, std::uint64_t repeat) {
   std::map<GlobalId, std::vector<Sharer>> positions;
   for (Rank rank = 0; rank < world().size(); ++rank) {
@@ -100,7 +100,7 @@ TEST(SharedIds, CostTwoTransfers) {
   EXPECT_EQ(world().counters().collectives - before.collectives, 2U);
 }
 
-/// What goes with an id at one position.
+/// Return the weight of an id at one position.
 double weight(Rank rank, std::size_t i) { return static_cast<double>(number({92, word(rank), i}) >> 12U); }
 Blob<3> label(Rank rank, std::size_t i) { return filled<Blob<3>>(number({93, word(rank), i})); }
 
@@ -133,7 +133,7 @@ TEST(SharedTuples, BringTheWholeTupleOfEachSharer) {
 }
 
 TEST(SharedTuples, TakeKeysOfAnyIntegerType) {
-  TupleList<std::uint64_t> list;  // as large as can be, and the same on all ranks
+  TupleList<std::uint64_t> list;  // of max size, the same on all ranks
   for (std::uint64_t i = 0; i < 10; ++i) list.push_back(~i);
   list.push_back(word(world().rank()));
   const auto shared = find_shared_tuples(world(), list);

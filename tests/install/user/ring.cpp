@@ -1,4 +1,4 @@
-// One room alone: each rank tells the next who it is.
+// One room alone: each rank sends its number to the next.
 #include <cstdio>
 #include <vector>
 

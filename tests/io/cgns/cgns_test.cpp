@@ -1,4 +1,4 @@
-// CGNS files on HDF5: small ones written here, structured and not, damaged ones, and a real one.
+// CGNS files on HDF5: small files written here, structured and unstructured, damaged ones, and a real one.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -28,7 +28,7 @@ using Rows = std::set<std::pair<int, std::int64_t>>;
 using Integers = std::vector<int>;
 
 std::filesystem::path written(const test::CgnsNode& root) {
-  static int n_written = 0;  // a file that was refused stays open in HDF5, and takes no other contents
+  static int n_written = 0;  // a refused file remains open in HDF5, so each file needs a new name
   auto path = test::scratch() / ("file" + std::to_string(n_written++) + ".cgns");
   if (world().rank() == 0) test::write(root, path);
   mpi::barrier(world());
@@ -118,24 +118,24 @@ TEST(BadCgns, EachFaultHasItsMessage) {
          [](auto& zone) { std::get<Integers>(zone.at("Prisms/ElementConnectivity").data)[5] = 11; });
   expect("section 'Hexes' of zone 'Zone' has elements of CGNS type 20 (MIXED), which are not supported",
          [](auto& zone) { zone.at("Hexes").data = Integers{20, 0}; });
-  expect("section 'Wall' of zone 'Zone' has not as many nodes as its range of elements needs",
+  expect("section 'Wall' of zone 'Zone' must have as many nodes as its range of elements needs",
          [](auto& zone) { zone.at("Wall/ElementRange").data = Integers{3, 2000000000}; });
-  expect("zone 'Zone' has not as many coordinates as vertices",
+  expect("zone 'Zone' must have as many coordinates as vertices",
          [](auto& zone) { zone.data = Integers{2000000000, 2, 0}; });
-  expect("zone 'Zone' has sizes that make no sense", [](auto& zone) {
+  expect("zone 'Zone' has impossible sizes", [](auto& zone) {
     zone.data = Integers{10, 2};
     zone.shape = {2, 1};
   });
-  expect("condition 'all' of zone 'Zone' has element 5, but they are 1 to 4",
+  expect("boundary condition 'all' of zone 'Zone' has element 5, but they are 1 to 4",
          [](auto& zone) { zone.at("ZoneBC/all/PointRange").data = Integers{3, 5}; });
-  expect("condition 'Side' of zone 'Zone' has element 0, but they are 1 to 4",
+  expect("boundary condition 'Side' of zone 'Zone' has element 0, but they are 1 to 4",
          [](auto& zone) { zone.at("ZoneBC/second/ElementList").data = Integers{0}; });
-  expect("condition 'fixed' of zone 'Zone' has node 11, but they are 1 to 10",
+  expect("boundary condition 'fixed' of zone 'Zone' has node 11, but they are 1 to 10",
          [](auto& zone) { zone.at("ZoneBC/fixed/PointList").data = Integers{9, 11, 1}; });
   expect("a coordinate of vertex 9 is not a finite number", [](auto& zone) {
     std::get<std::vector<double>>(zone.at("GridCoordinates/CoordinateY").data)[9] = std::nan("");
   });
-  expect("zone 'Zone' has not as many coordinates as vertices, along y", [](auto& zone) {
+  expect("zone 'Zone' must have as many coordinates as vertices, along y", [](auto& zone) {
     std::get<std::vector<double>>(zone.at("GridCoordinates/CoordinateY").data).resize(6);  // rank 0 has its rows
   });
   expect("announces 1073741824 rows, but the file holds only 0 bytes of it", [](auto& zone) {
@@ -153,12 +153,12 @@ TEST(BadCgns, EachFaultHasItsMessage) {
   test::CgnsNode root = test::cgns_structured();
   root.at("Base/A/ZoneBC/inside/PointRange").data = Integers{1, 2, 1, 2, 3, 1};
   expect_refusal(verdict(written(root)), "3",
-                 "condition 'inside' of zone 'A' is on faces of JFaceCenter, but reaches from j = 2 to 3");
+                 "boundary condition 'inside' of zone 'A' is on faces of JFaceCenter, but reaches from j = 2 to 3");
   root = test::cgns_structured();
   root.at("Base/A/ZoneBC/left/PointRange").data = Integers{1, 1, 1, 2, 4, 2};
-  expect_refusal(verdict(written(root)), "3", "condition 'left' of zone 'A' is not on one face of the zone");
+  expect_refusal(verdict(written(root)), "3", "boundary condition 'left' of zone 'A' is not on one face of the zone");
   root.at("Base/A/ZoneBC/left/PointRange").data = Integers{1, 1, 1, 1, 9, 2};
-  expect_refusal(verdict(written(root)), "3", "condition 'left' of zone 'A' lies outside of the zone");
+  expect_refusal(verdict(written(root)), "3", "boundary condition 'left' of zone 'A' lies outside of the zone");
 }
 
 TEST(BadCgns, OldFormatsAreRefusedWithARemedy) {

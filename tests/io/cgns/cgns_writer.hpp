@@ -7,27 +7,26 @@
 
 namespace barrio::test {
 
-/// A node of a CGNS file, written from the layout of CGNS on HDF5.
+/// Node of a CGNS file, written from the layout of CGNS on HDF5.
 struct CgnsNode {
   using Data = std::variant<std::monostate, std::vector<int>, std::vector<double>, std::string>;
   std::string name;
   std::string label;
   Data data = {};
-  std::vector<unsigned long long> shape =
-      {};  ///< as HDF5 sees it; the length if there is none. Data may lack: then nothing is stored
+  std::vector<unsigned long long> shape = {};  ///< as in HDF5; empty means the length. Without data, nothing is stored
   std::vector<CgnsNode> children = {};
 
-  /// The node at a path below this one. @pre it exists
+  /// Return the node at a path below this one. @pre it exists
   CgnsNode& at(const std::string& path);
 };
 
-/// On one process. @param root  whose children are the root's
+/// Write a file, on one process. @param root  its children become those of the file's root
 void write(const CgnsNode& root, const std::filesystem::path& path);
 
-/// Two structured zones of 3 x 4 x 2 vertices, side by side with x from 0 and from 2. Conditions: "left" on i = 1, on
-/// k = 2 one of the family "Roof", "inside" on j faces with j = 3.
+/// Make two structured zones of 3 x 4 x 2 vertices, side by side, from x = 0 and x = 2. Conditions: "left" on i = 1,
+/// one of the family "Roof" on k = 2, "inside" on j faces with j = 3.
 CgnsNode cgns_structured();
-/// A zone with a hex and a prism beside it, two quads as a wall, a condition on it by range, one by list, one on nodes.
+/// Make a zone with a hex and an adjacent prism, two quads as a wall, and conditions by range, by list and on nodes.
 CgnsNode cgns_unstructured();
 
 }  // namespace barrio::test

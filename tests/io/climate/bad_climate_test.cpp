@@ -41,7 +41,7 @@ TEST_P(BadClimate, TheFileItselfIsSound) { EXPECT_EQ(verdict(written(test::clima
 TEST_P(BadClimate, AxesAreMissingOrNoAxes) {
   expect("variable 'lat' is missing", [](auto& file) { file.remove("lat"); });
   expect("variable 'lon' is missing", [](auto& file) { file.remove("lon"); });
-  expect("variable 'lat' runs along the dimension 'row' of 5 places, not along one of its own name", [](auto& file) {
+  expect("variable 'lat' runs along the dimension 'row' of length 5, not along one of its own name", [](auto& file) {
     file["lat"].shape = {5};
     file["lat"].dimensions = {"row"};
     file["lat"].values = Reals{1, 2, 3, 4, 5};
@@ -55,20 +55,20 @@ TEST_P(BadClimate, AxesAreMissingOrNoAxes) {
 }
 
 TEST_P(BadClimate, NumbersOfAnAxisMakeNoSense) {
-  expect("variable 'lat' has a value that is not a finite number at place 2",
+  expect("variable 'lat' has a value that is not a finite number at index 2",
          [](auto& file) { reals(file, "lat")[2] = std::numeric_limits<double>::quiet_NaN(); });
-  expect("variable 'lon' has a value that is not a finite number at place 5",
+  expect("variable 'lon' has a value that is not a finite number at index 5",
          [](auto& file) { reals(file, "lon")[5] = std::numeric_limits<double>::infinity(); });
-  expect("variable 'lat' has the value -60 after -60 at place 1, but should ascend or descend throughout",
+  expect("variable 'lat' has the value -60 after -60 at index 1, but must ascend or descend throughout",
          [](auto& file) { reals(file, "lat")[1] = -60; });
-  expect("variable 'lon' has the value -60 after 240 at place 5, but should ascend or descend throughout",
+  expect("variable 'lon' has the value -60 after 240 at index 5, but must ascend or descend throughout",
          [](auto& file) { reals(file, "lon")[5] = -60; });
-  expect("variable 'lev' has the value 5 after 10 at place 2, but", [](auto& file) { reals(file, "lev")[2] = 5; });
+  expect("variable 'lev' has the value 5 after 10 at index 2, but", [](auto& file) { reals(file, "lev")[2] = 5; });
 }
 
 TEST_P(BadClimate, AGridNeedsTwoPlaces) {
   const fs::path path = written(test::climate_grid({1, 2, 3}, {4}));
-  expect_refusal(verdict(path), "3", "variable 'lat' has 1 values, but a grid needs two at least");
+  expect_refusal(verdict(path), "3", "variable 'lat' has 1 values, but must have at least two");
 }
 
 TEST_P(BadClimate, FieldsOfAnotherKindAreLeftOut) {
@@ -116,13 +116,13 @@ TEST(BadGrid, CutAnywhereItIsRefused) {
     for (const std::uintmax_t n : {std::uintmax_t{9}, n_bytes / 8, n_bytes - 1200, n_bytes - 300, n_bytes - 9}) {
       SCOPED_TRACE(n);
       const std::string found = test::verdict_after(good, "cut.nc", [&](const fs::path& p) { test::cut(p, n); });
-      expect_refusal(found, "3", n < n_bytes / 2 ? "ends within its header" : "reaches to byte");
+      expect_refusal(found, "3", n < n_bytes / 2 ? "ends within its header" : "extends to byte");
       mpi::barrier(world());
     }
   }
 }
 
-/// A netCDF-4 field may be shorter than the axis that it says it runs along.
+/// A netCDF-4 field may be shorter than its axis.
 TEST(BadGrid, LengthsDoNotMatch) {
   NetcdfContents file = test::climate_sample();
   file["mask"].shape = {3, 6};
@@ -130,7 +130,7 @@ TEST(BadGrid, LengthsDoNotMatch) {
   const fs::path path = test::scratch() / "short.nc";
   if (world().rank() == 0) test::write(file, path, NetcdfFormat::hdf5);
   mpi::barrier(world());
-  expect_refusal(verdict(path), "3", path.string() + ": variable 'mask' has 3 places along 'lat', which has 4 values");
+  expect_refusal(verdict(path), "3", path.string() + ": variable 'mask' has length 3 along 'lat', which has 4 values");
 }
 
 TEST(BadGrid, OtherFilesAreNoGrids) {

@@ -4,14 +4,14 @@
 
 namespace barrio::test {
 
-/// A grid of 6 longitudes all round, 4 latitudes and 3 levels, with two time steps. Fields over all of them: `T`; over
-/// latitudes and longitudes: `PS`, which has time steps, `mask` of integers, `packed`, one value of which is missing.
+/// Make a grid of 6 longitudes around the globe, 4 latitudes and 3 levels, with two time steps. Fields over all axes:
+/// `T`. Over latitudes and longitudes: `PS` with time steps, `mask` of integers, `packed` with one missing value.
 NetcdfContents climate_sample();
 
-/// What `T` is at a vertex, in the last time step.
+/// Return `T` at a vertex in the last time step.
 double climate_temperature(long i, long j, long k);
 
-/// A grid with one field `T` at all places, whose values are the places in the file.
+/// Make a grid with one field `T` at all points. Its values are the positions in the file.
 NetcdfContents climate_grid(std::vector<double> longitudes, std::vector<double> latitudes,
                             std::vector<double> levels = {});
 

@@ -1,4 +1,4 @@
-// Grids of longitudes and latitudes on netCDF: small ones written here in every netCDF format, and a real one.
+// Grids of longitudes and latitudes in netCDF: small files written here in every netCDF format, and a real one.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -39,7 +39,7 @@ std::string written(const test::NetcdfContents& contents, NetcdfFormat format) {
   return path.string();
 }
 
-/// All values of a tag on the vertices. Collective.
+/// Gather all values of a tag on the vertices. Collective.
 template <class Number>
 std::vector<Number> values(const mesh::MeshTables& tables, const std::string& name) {
   std::vector<Number> mine;
@@ -126,7 +126,7 @@ TEST_P(Climate, VariablesOfTheLastTimeStepBecomeTags) {
     EXPECT_EQ(pressure[at], 500.0 + static_cast<double>(v % 24));
     EXPECT_EQ(mask[at], v % 24 - 3);
     if (v % 24 == 7) {
-      EXPECT_TRUE(std::isnan(packed[at]));  // 4 is the number for what is missing
+      EXPECT_TRUE(std::isnan(packed[at]));  // 4 means missing
     } else {
       EXPECT_EQ(packed[at], 100.0 + 0.5 * static_cast<double>(v % 24 - 3));
     }
@@ -166,7 +166,7 @@ TEST_P(Climate, AxesMayDescendAndCellsAreTheRightWayRound) {
     if (world().rank() == 0) {
       EXPECT_EQ(inspect(path)["quality"]["inverted"], 0);
     }
-    // So are those of the structured mesh, once they are tables.
+    // The same holds for the structured mesh, converted to tables.
     const StructuredGrid grid = read_structured(world(), path);
     const WholeFile turned(world(), grid.mesh.to_tables());
     for (const auto& [type, nodes] : turned.cells) {
@@ -191,7 +191,7 @@ TEST_P(Climate, ABoxOfEachRankHoldsWhatTheSerialReadHas) {
     const StructuredGrid grid = read_structured(world(), path, {.decomposition = decomposition, .ghost_layers = 1});
     grid.mesh.validate();
     EXPECT_TRUE(grid.mesh.options().is_periodic[0]);
-    EXPECT_EQ(mpi::sum(world(), grid.mesh.own_cells().size()), 6 * 3 * 2);  // the column that closes the circle too
+    EXPECT_EQ(mpi::sum(world(), grid.mesh.own_cells().size()), 6 * 3 * 2);  // and the closing column
     ASSERT_EQ(grid.fields.size(), 4U);
     const mesh::IndexBox box = grid.mesh.own_vertices();
     for (const StructuredField& field : grid.fields) {
@@ -246,7 +246,7 @@ TEST_P(Climate, AFlatGridBecomesQuadsOrOneLayerOfCells) {
   }
 }
 
-/// Bytes that this process has read from anywhere, or nothing where the system does not say.
+/// Return the bytes that this process has read from any source, or nothing if the system does not tell.
 std::optional<std::uint64_t> bytes_read() {
   std::ifstream facts("/proc/self/io");
   std::string word;
@@ -276,7 +276,7 @@ TEST_P(Climate, ARankReadsItsShareAlone) {
       EXPECT_LE(*bytes_read() - *n_before, share_bytes + header_and_messages);
     }
   };
-  const std::uint64_t n_lines = 2 * 128;  // of which a slab needs a part only
+  const std::uint64_t n_lines = 2 * 128;  // a slab needs only a part of each
   expect(8 * ((128U * 64 * 32) / static_cast<std::uint64_t>(world().size()) + 1 + n_lines),
          [&] { static_cast<void>(read_tables(world(), path)); });
   for (const Decomposition decomposition : all_decompositions) {
@@ -302,12 +302,12 @@ TEST(ClimateAxes, GoRoundWhereTheFirstFollowsTheLast) {
   EXPECT_TRUE(goes_round({270, 180, 90, 0}));
   EXPECT_TRUE(goes_round({0, 89.9999, 180.0001, 270}));
   EXPECT_TRUE(goes_round({0, 30, 90, 180, 270, 330}));  // uneven
-  EXPECT_FALSE(goes_round({0, 90, 180, 270, 360}));     // both ends are there
+  EXPECT_FALSE(goes_round({0, 90, 180, 270, 360}));     // has both ends
   EXPECT_FALSE(goes_round({0, 10, 20}));
   EXPECT_FALSE(goes_round({0, 180}));
 }
 
-/// Names and units say what an axis is, and staggered ones do not confuse.
+/// Names and units identify an axis, also among staggered ones.
 TEST(ClimateAxes, AreFoundByUnitsAndByUse) {
   test::NetcdfContents file = test::climate_sample();
   for (test::NetcdfContents::Variable& variable : file.variables) {

@@ -1,4 +1,4 @@
-// Cells with one vertex at two corners: small VTK files that show each way of collapsing, and a mesh with poles.
+// Cells with one vertex at two corners: small VTK files with each kind of collapse, and a mesh with poles.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -34,8 +34,8 @@ std::string write_text(const std::string& name, const std::string& text) {
   return path.string();
 }
 
-/// Hexes on the corners of one cube: a sound one, a prism, a pyramid, a tet, one with a single edge collapsed, and one
-/// that is flat.
+/// Write hexes on the corners of one cube: a sound one, a prism, a pyramid, a tet, one with a single collapsed edge,
+/// and a flat one.
 std::string hexes(const std::string& name) {
   return write_text(name,
                     "# vtk DataFile Version 3.0\ncollapses\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 8 double\n"
@@ -49,7 +49,7 @@ std::string hexes(const std::string& name) {
                     "SCALARS heat double\nLOOKUP_TABLE default\n0.5 1.5 2.5 3.5 4.5 5.5\n");
 }
 
-/// Values of a tag on all its columns, by block. Collective.
+/// Gather the values of a tag on all its columns, by block. Collective.
 std::map<std::int32_t, std::vector<double>> values_by_block(const mesh::MeshTables& tables, const std::string& name) {
   std::map<std::int32_t, std::vector<double>> found;
   for (const mesh::TagTable& tag : tables.tags) {
@@ -91,7 +91,7 @@ TEST(Degenerate, KeptCellsAreThoseOfTheFile) {
   EXPECT_EQ(counted.text(), "5 hexes stayed");
 }
 
-/// The values of this rank's slab as bytes.
+/// Return the values of this rank's slab as bytes.
 template <class T>
 std::vector<std::byte> bytes_of(const std::vector<T>& values) {
   const auto bytes = std::as_bytes(std::span(values));
@@ -174,7 +174,7 @@ TEST(Degenerate, WedgesAndPyramidsCollapseTheRightWayRound) {
   EXPECT_EQ(corners(tet, 4), (std::vector{0, 1, 2, 3}));
   const Collapse pyramid = collapse(CellType::prism, {0, 1, 2, 3, 4, 2});  // one of its upright edges
   EXPECT_EQ(pyramid.type, CellType::pyramid);
-  EXPECT_EQ(corners(pyramid, 5), (std::vector{0, 3, 4, 1, 2}));  // seen from 2, the base goes round to the left
+  EXPECT_EQ(corners(pyramid, 5), (std::vector{0, 3, 4, 1, 2}));  // seen from 2, the base is counterclockwise
   EXPECT_EQ(collapse(CellType::pyramid, {0, 1, 2, 2, 4}).type, CellType::tet);
   EXPECT_EQ(collapse(CellType::pyramid, {0, 1, 2, 3, 0}).outcome, Outcome::flat);
   EXPECT_EQ(collapse(CellType::hex, {0, 1, 2, 3, 4, 5, 6, 5}).type, CellType::knife);

@@ -1,4 +1,4 @@
-// What a file says of its parts besides their cells: the values they have, and tags on their sets.
+// Data on parts in a file, besides their cells: their values, and tags on their sets.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -23,7 +23,7 @@ using test::world;
 
 constexpr std::int64_t past_32_bits = std::int64_t{1} << 40;
 
-/// Number of a part in 16 bytes of text.
+/// Return the number of a part as 16 bytes of text.
 std::vector<std::byte> text_of(std::int32_t part) {
   std::vector<std::byte> bytes(32, std::byte{0});
   bytes[0] = std::byte{'p'};
@@ -31,7 +31,7 @@ std::vector<std::byte> text_of(std::int32_t part) {
   return bytes;
 }
 
-/// A box in four parts with values of their own: every part has a name, those with odd numbers a colour and a list.
+/// Make a box in four parts with given values: every part has a name, those with odd numbers a colour and a list.
 MeshTables parts_with_tags(std::vector<std::int64_t> values) {
   MeshTables tables = mesh::make_box(world(), {.n = {6, 5, 4}});
   const auto n_parts = static_cast<int>(values.size());
@@ -60,7 +60,7 @@ MeshTables parts_with_tags(std::vector<std::int64_t> values) {
   return tables;
 }
 
-/// Compare what this rank has of its parts; tags in any order.
+/// Compare this rank's data on its parts; tags in any order.
 void expect_same_part_sets(const mesh::PartSets& found, const mesh::PartSets& expected) {
   EXPECT_EQ(found.values, expected.values);
   ASSERT_EQ(found.tags.size(), expected.tags.size());

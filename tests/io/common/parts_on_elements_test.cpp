@@ -1,4 +1,4 @@
-// Partitions that are values of a tag on elements, and tags that are none.
+// Partitions stored as values of a tag on elements, and tags that are not partitions.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -18,7 +18,7 @@ using mesh::MeshTables;
 using mesh::TagType;
 using test::world;
 
-/// Add an integer tag on the hexes of a box: `value_of(row)`, on every row or on those that have one.
+/// Add an integer tag on the hexes of a box: `value_of(row)`, on every row or on those with a value.
 template <class Number>
 void add_tag(MeshTables& tables, const std::string& name, const std::function<std::optional<Number>(std::int64_t)>& of,
              bool is_dense = true) {
@@ -71,7 +71,7 @@ TEST(PartsOnElements, AreReadFromDenseAndSparseTags) {
     const MeshTables found = read_tables(world(), path, {.partition_tag = name});
     expect_parts(found, {5, 15, 25});
     EXPECT_TRUE(std::ranges::none_of(found.tags, [&](const auto& tag) { return tag.info.name == name; }));
-    // Written again the parts are sets, under the same name.
+    // In a new file the parts are sets, under the same name.
     const auto copy = (test::scratch() / "copy.h5m").string();
     write_h5m(world(), found, copy, {.partition_tag = name});
     expect_parts(read_tables(world(), copy, {.partition_tag = name}), {5, 15, 25});
@@ -108,8 +108,8 @@ TEST(PartsOnElements, IdsAreNoPartition) {
     add_tag<std::int32_t>(tables, name, [](std::int64_t row) { return static_cast<std::int32_t>(row); });
   add_tag<std::int32_t>(tables, "none", [](std::int64_t) { return -3; });
   const std::string path = written(tables);
-  expect_usage(path, "UNIQUE_ID", "gives each thing a number of its own");
-  expect_usage(path, "GLOBAL_ID", "gives each thing a number of its own");
+  expect_usage(path, "UNIQUE_ID", "gives each entity a number of its own");
+  expect_usage(path, "GLOBAL_ID", "gives each entity a number of its own");
   expect_usage(path, "number", "it has as many values as cells, 120");
   expect_usage(path, "none", "it gives no cell a part");
   expect_usage(path, "number9", "has no partition 'number9'");

@@ -1,5 +1,5 @@
-// Cells with nodes amid their edges, faces and insides, as each format numbers them. The lists here are those of the
-// formats' manuals: each node beyond the corners is told by the corners that it lies amid.
+// Second-order cells, with nodes at the centres of edges, faces and cells, in the order of each format. The lists here
+// come from the formats' manuals: each node after the corners is given by the corners of which it is the centre.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ using mesh::MeshTables;
 using test::world;
 using Point = std::array<double, 3>;
 
-/// A cell as a format's manual has it: its corners, and the corners that each further node lies amid, 0-based.
+/// A cell as in a format's manual: for each node after the corners, the 0-based corners of which it is the centre.
 struct Described {
   const char* name;
   CellType type;
@@ -41,7 +41,7 @@ struct Described {
 
 const std::vector<int> all_of_hex{0, 1, 2, 3, 4, 5, 6, 7};
 
-/// In barrio's order, from the topology: nodes amid edges, then amid faces or those of four corners, then amid all.
+/// List the nodes in barrio's order, from the topology: centres of edges, of faces (or only quads), and of the cell.
 std::vector<std::vector<int>> our_nodes(CellType type, int n_nodes) {
   const mesh::CellTopology& topology = mesh::topology(type);
   std::vector<std::vector<int>> nodes;
@@ -118,7 +118,7 @@ std::vector<Described> described() {
           {"hex27", CellType::hex, 12, 29, gmsh_hex27, vtk_hex27}};
 }
 
-/// Corners of a cell in general position, so that no two of the nodes amid them coincide.
+/// Return corners of a cell in general position, so that no two centres coincide.
 std::vector<Point> corners_of(CellType type) {
   switch (type) {
     case CellType::edge: return {{0, 0, 0}, {1, 0.1, 0}};
@@ -140,7 +140,7 @@ Point amid(const std::vector<Point>& corners, const std::vector<int>& some) {
   return sum;
 }
 
-/// All nodes of a cell in the order that is described.
+/// Return all nodes of a cell in the given order.
 std::vector<Point> points_of(CellType type, const std::vector<std::vector<int>>& further) {
   const std::vector<Point> corners = corners_of(type);
   std::vector<Point> points = corners;
@@ -148,7 +148,7 @@ std::vector<Point> points_of(CellType type, const std::vector<std::vector<int>>&
   return points;
 }
 
-/// Expect one cell whose nodes lie where barrio's order says.
+/// Expect one cell with nodes in barrio's order.
 void expect_in_order(const MeshTables& tables, CellType type, std::size_t n_nodes, const std::string& what) {
   ASSERT_EQ(tables.blocks.size(), 1U) << what;
   const CellBlock& block = tables.blocks[0];
@@ -217,7 +217,7 @@ TEST(SecondOrder, GmshAndVtkNumberNodesAsTheirManualsSay) {
   }
 }
 
-// CGNS and Exodus have barrio's order but for the last seven nodes of a hex of 27.
+// CGNS and Exodus use barrio's order, except for the last seven nodes of a hex of 27.
 TEST(SecondOrder, CgnsAndExodusNumberTheMiddlesOfHexesTheirOwnWay) {
   const std::vector<std::vector<int>> cgns{{0, 1, 2, 3}, {0, 1, 5, 4}, {1, 2, 6, 5}, {2, 3, 7, 6},
                                            {0, 3, 7, 4}, {4, 5, 6, 7}, all_of_hex};
@@ -235,7 +235,7 @@ TEST(SecondOrder, CgnsAndExodusNumberTheMiddlesOfHexesTheirOwnWay) {
   }
 }
 
-/// Whether each node beyond the corners of straight cells lies amid the corners that the order says.
+/// Expect each node after the corners of straight cells at the centre of the corners that the order gives.
 void expect_nodes_amid(const mesh::Mesh& mesh, double tolerance, const std::string& what) {
   const mesh::EntityTable& cells = mesh.cells();
   const auto& x = mesh.vertices().coordinates;
@@ -257,7 +257,7 @@ void expect_nodes_amid(const mesh::Mesh& mesh, double tolerance, const std::stri
   EXPECT_EQ(n_wrong, 0U) << what;
 }
 
-// Files of others: any rank count gives the same mesh, ghosts and a round trip through .h5m included.
+// Files of other programs: any rank count gives the same mesh, with ghosts and after a round trip through .h5m.
 TEST(SecondOrder, RealFilesAreReadWholeOnAnyRankCount) {
   std::size_t n_found = 0;
   for (const char* name : {"cube_q2.msh", "tets-q2.msh", "quads-q2.msh", "gmsh-hex-20node.msh", "gmsh-qua-8node.msh",
@@ -283,7 +283,7 @@ TEST(SecondOrder, RealFilesAreReadWholeOnAnyRankCount) {
   if (n_found == 0) GTEST_SKIP() << "the folder with files of others is not there";
 }
 
-// A sound mesh of the corners alone: fields at corners, sets and the volume of the box stay.
+// The corners alone form a sound mesh: fields at corners, sets and the volume of the box remain.
 TEST(SecondOrder, IsCutToCornersWhenAsked) {
   const auto found = test::interop("foreign/exodus_TET10.e");
   if (!found) GTEST_SKIP() << "the folder with files of others is not there";
@@ -305,7 +305,7 @@ TEST(SecondOrder, IsCutToCornersWhenAsked) {
   mpi::Context self(MPI_COMM_SELF);
   const mesh::Mesh alone = read(self, path, {.to_linear = true});
   EXPECT_EQ(mesh.checksum(), alone.checksum());
-  // Corners have the coordinates that they had, cell by cell.
+  // Corners keep their coordinates, cell by cell.
   const mesh::Mesh before = read(self, path);
   for (std::size_t c = 0; c < alone.cells().size(); ++c)
     for (std::size_t k = 0; k < 4; ++k)
@@ -314,7 +314,7 @@ TEST(SecondOrder, IsCutToCornersWhenAsked) {
                   before.vertices().coordinates[3 * index(before.cells().nodes_of(c)[k]) + d]);
 }
 
-// Sets and tags follow the vertices that stay.
+// Sets and tags follow the remaining vertices.
 TEST(SecondOrder, SetsAndTagsFollowTheCorners) {
   const auto found = test::interop("foreign/exodus_HEX20.e");
   if (!found) GTEST_SKIP() << "the folder with files of others is not there";

@@ -65,23 +65,23 @@ TEST_P(BadExodus, TablesAreMissingOrOfTheWrongKind) {
   expect("has no coordinates", [](auto& file) { file.remove("coordx"); });
   expect("element block 20 'air' has no elements: variable 'connect2' is missing",
          [](auto& file) { file.remove("connect2"); });
-  expect("side set 200 has not as many sides as elements", [](auto& file) {
+  expect("side set 200 must have as many sides as elements", [](auto& file) {
     values<Integers>(file, "side_ss2").pop_back();
     file["side_ss2"].shape[0] = 6;
   });
-  expect("variable 'coordz' has not as many numbers as coordx", [](auto& file) {
+  expect("variable 'coordz' must have as many numbers as coordx", [](auto& file) {
     values<Reals>(file, "coordz").pop_back();
     file["coordz"].shape[0] = 12;
   });
-  expect("variable 'elem_num_map' has not as many numbers as there are elements", [](auto& file) {
+  expect("variable 'elem_num_map' must have as many numbers as there are elements", [](auto& file) {
     values<Integers>(file, "elem_num_map").pop_back();
     file["elem_num_map"].shape[0] = 3;
   });
-  expect("variable 'vals_nod_var1' has not as many numbers as there are nodes", [](auto& file) {
+  expect("variable 'vals_nod_var1' must have as many numbers as there are nodes", [](auto& file) {
     values<Reals>(file, "vals_nod_var1").resize(12);
     file["vals_nod_var1"].shape[1] = 6;
   });
-  expect("variable 'vals_elem_var1eb2' has not as many numbers as there are elements in element block 20 'air'",
+  expect("variable 'vals_elem_var1eb2' must have as many numbers as there are elements in element block 20 'air'",
          [](auto& file) {
            values<Reals>(file, "vals_elem_var1eb2").resize(4);
            file["vals_elem_var1eb2"].shape[1] = 2;
@@ -113,13 +113,13 @@ TEST(BadNetcdf, CutAnywhereItIsRefusedAndNeverCrashes) {
     for (const std::uintmax_t n : {std::uintmax_t{7}, n_bytes / 8, n_bytes / 3, n_bytes - 600, n_bytes - 9}) {
       SCOPED_TRACE(n);
       const std::string found = test::verdict_after(good, "cut.e", [&](const fs::path& p) { test::cut(p, n); });
-      expect_refusal(found, "3", n < n_bytes / 2 ? "ends within its header" : "reaches to byte");
+      expect_refusal(found, "3", n < n_bytes / 2 ? "ends within its header" : "extends to byte");
       mpi::barrier(world());
     }
   }
 }
 
-/// Bytes of a header in turn become 0xff: a count, a type, an offset that makes no sense.
+/// Each byte of a header in turn becomes 0xff: a senseless count, type or offset.
 TEST(BadNetcdf, NoByteOfAHeaderCanCrashAReader) {
   const fs::path good = test::scratch() / "sound.e";
   const fs::path bad = test::scratch() / "byte.e";
@@ -144,7 +144,7 @@ TEST(BadNetcdf, NoByteOfAHeaderCanCrashAReader) {
   }
 }
 
-/// A few hundred bytes that announce more than fits into any memory.
+/// Files of a few hundred bytes that announce more data than fits into any memory.
 TEST(BadNetcdf, CountsOfAHeaderAreCheckedBeforeTheyAreBelieved) {
   static int n_written = 0;
   const auto expect = [](const std::string& cause, const std::function<void(NetcdfContents&)>& spoil) {
@@ -157,7 +157,7 @@ TEST(BadNetcdf, CountsOfAHeaderAreCheckedBeforeTheyAreBelieved) {
     expect_refusal(verdict(path), "3", cause);
     mpi::barrier(world());
   };
-  expect("variable 'coordx' reaches to byte", [](auto& file) {
+  expect("variable 'coordx' extends to byte", [](auto& file) {
     for (const char* name : {"coordx", "coordy", "coordz"}) file[name].shape = {0x7fffffff};
   });
   expect("has a variable 'deep' with 1025 dimensions", [](auto& file) {
@@ -171,7 +171,7 @@ TEST(BadNetcdf, CountsOfAHeaderAreCheckedBeforeTheyAreBelieved) {
   });
 }
 
-/// Rows that one rank alone asks for and that are not there: all are told, and can go on together.
+/// One rank requests rows that do not exist: all ranks get the error, and can continue together.
 TEST(BadNetcdf, RowsThatOneRankLacksAreRefusedOnAll) {
   const fs::path path = test::scratch() / "rows.e";
   if (world().rank() == 0) test::write(test::exodus_sample(), path, NetcdfFormat::hdf5);
@@ -184,11 +184,11 @@ TEST(BadNetcdf, RowsThatOneRankLacksAreRefusedOnAll) {
   } catch (const Error& error) {
     found = std::to_string(exit_code(error.code())) + ": " + error.what();
   }
-  expect_refusal(found, "3", "has 4 rows, rows 3 to 5 were wanted");
+  expect_refusal(found, "3", "has 4 rows, but rows 3 to 5 were requested");
   EXPECT_EQ(file.integers("elem_num_map", {1, 2}), (std::vector<std::int64_t>{12, 13}));
 }
 
-/// Runs along the dimensions behind that of the rows.
+/// Ranges along the dimensions after that of the rows.
 TEST(BadNetcdf, BoxesAreReadAndThoseThatReachOutAreRefused) {
   for (const NetcdfFormat format : {NetcdfFormat::cdf2, NetcdfFormat::hdf5}) {
     const fs::path path = test::scratch() / ("box" + std::to_string(static_cast<int>(format)) + ".nc");
@@ -209,8 +209,8 @@ TEST(BadNetcdf, BoxesAreReadAndThoseThatReachOutAreRefused) {
     EXPECT_EQ(file.integers("one", {0, 2, {}, last_lines}),
               (std::vector<std::int64_t>{35, 36, 37, 38, 39, 95, 96, 97, 98, 99}));
     for (const auto& [bad, cause] :
-         {std::pair{std::array<files::Run, 2>{{{1, 2}, {3, 3}}}, "has 5 places along dimension 3, places 3 to 6 were"},
-          {{{{-1, 2}, {3, 2}}}, "has 4 places along dimension 2, places -1 to 1 were wanted"}}) {
+         {std::pair{std::array<files::Run, 2>{{{1, 2}, {3, 3}}}, "has 5 places along dimension 3, but places 3 to 6"},
+          {{{{-1, 2}, {3, 2}}}, "has 4 places along dimension 2, but places -1 to 1 were requested"}}) {
       std::string found;
       try {
         static_cast<void>(file.integers("one", {1, 2, last, bad}));

@@ -50,8 +50,8 @@ NetcdfContents exodus_sample() {
   add("ss_names", {3, 8}, padded({"inlet", "", ""}, 8));
   add("elem_ss1", {1}, Integers{1});
   add("side_ss1", {1}, Integers{4});
-  // The face between the hexes from both sides, that under the pyramid too, the shell by itself and by the hex on it,
-  // and an edge of the shell.
+  // The face between the hexes and the face under the pyramid, each from both sides; the shell itself and the face of
+  // the hex on it; and an edge of the shell.
   add("elem_ss2", {7}, Integers{1, 2, 3, 2, 4, 1, 4});
   add("side_ss2", {7}, Integers{2, 4, 5, 6, 1, 5, 3});
   add("elem_ss3", {2}, Integers{1, 3});

@@ -4,7 +4,7 @@
 
 namespace barrio::test {
 
-/// Two hexes side by side along x, a pyramid on the second, a shell under the first; sets and variables of every kind.
+/// Make two adjacent hexes along x, a pyramid on the second, a shell under the first; sets and variables of every kind.
 /// Node i + 3 (j + 2 k) + 1 is at (i, j, k), node 13 at (1.5, 0.5, 2). Elements: hexes 1 and 2, pyramid 3, shell 4.
 NetcdfContents exodus_sample();
 

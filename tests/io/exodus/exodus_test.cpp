@@ -1,4 +1,4 @@
-// Exodus II files: a small one written here in every netCDF format, and real ones from other programs.
+// Exodus II files: a small file written here in every netCDF format, and real files of other programs.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -41,7 +41,7 @@ TEST_P(Exodus, BlocksSetsAndSidesAreThere) {
   EXPECT_EQ(std::vector(whole.coordinates.begin() + 15, whole.coordinates.begin() + 21),
             (std::vector<double>{2, 1, 0, 0, 0, 1}));
   EXPECT_EQ(std::vector(whole.coordinates.begin() + 36, whole.coordinates.end()), (std::vector<double>{1.5, 0.5, 2}));
-  // Sides in the order in which they are first named; what two sides name, or a shell is, is there once.
+  // Sides in the order of their first mention; a side that is listed twice, or is a shell, appears once.
   EXPECT_EQ(whole.cells, (Cells{{CellType::edge, {0, 3}},
                                 {CellType::quad, {0, 3, 4, 1}},
                                 {CellType::triangle, {7, 8, 12}},
@@ -81,7 +81,7 @@ TEST_P(Exodus, ANameEndsAtItsFirstNulAndHasNoBlanksBehind) {
   EXPECT_EQ(tables.sets[3].name, "skin");
 }
 
-/// All values of a tag on a block, -1: the vertices; on rank order. Collective.
+/// Gather all values of a tag on a block (-1: the vertices), in the order of ranks. Collective.
 template <class Number>
 std::vector<Number> values(const mesh::TagTable& tag, std::int32_t block) {
   std::vector<Number> mine;
@@ -120,7 +120,7 @@ TEST_P(Exodus, VariablesNumbersAndPropertiesBecomeTags) {
   EXPECT_EQ(values<std::int32_t>(*tags.at("GLOBAL_ID"), 1), std::vector<std::int32_t>{14});
   const mesh::TagOnSets& colour = tags.at("COLOUR")->on_sets;
   EXPECT_EQ(colour.sets, (std::vector<std::int32_t>{0, 1, 2, 3}));
-  const std::array<std::int32_t, 4> colours{1, 2, 4, 5};  // the empty block has the third
+  const std::array<std::int32_t, 4> colours{1, 2, 4, 5};  // the third belongs to the empty block
   EXPECT_TRUE(std::ranges::equal(colour.items.bytes, std::as_bytes(std::span(colours))));
 
   EXPECT_EQ(read_tables(world(), path, {.without_tags = {"GLOBAL_ID", "strain"}}).tags.size(), 4U);
@@ -168,7 +168,7 @@ INSTANTIATE_TEST_SUITE_P(Formats, Exodus,
                          testing::Values(NetcdfFormat::cdf1, NetcdfFormat::cdf2, NetcdfFormat::cdf5,
                                          NetcdfFormat::hdf5));
 
-// The parametric places of the nodes, as the Exodus II manual numbers them.
+// The parametric positions of the nodes, in the order of the Exodus II manual.
 const std::vector<std::array<int, 3>> hex27_places{
     {0, 0, 0}, {2, 0, 0}, {2, 2, 0}, {0, 2, 0}, {0, 0, 2}, {2, 0, 2}, {2, 2, 2}, {0, 2, 2}, {1, 0, 0},
     {2, 1, 0}, {1, 2, 0}, {0, 1, 0}, {0, 0, 1}, {2, 0, 1}, {2, 2, 1}, {0, 2, 1}, {1, 0, 2}, {2, 1, 2},

@@ -44,7 +44,8 @@ int nc_type(const Variable& variable) {
   return variable.values.index() == 0 ? nc_int : (variable.values.index() == 1 ? nc_double : nc_char);
 }
 
-/// Dimension 0 is that of the records; the others belong to one variable each, unless they have names.
+/// Writer of the classic format. Dimension 0 is that of the records; each other one without a name belongs to one
+/// variable.
 class Classic {
  public:
   Classic(const NetcdfContents& contents, int version) : contents_(contents), version_(version) {
@@ -56,7 +57,7 @@ class Classic {
     }
   }
   std::string text() {
-    for (std::size_t pass = 0; pass < 2; ++pass) {  // the second knows how long the header is
+    for (std::size_t pass = 0; pass < 2; ++pass) {  // the second pass knows the length of the header
       std::size_t at = header_.size();
       begins_.clear();
       for (const Variable& v : contents_.variables) {
@@ -84,7 +85,7 @@ class Classic {
   static std::string name(const Variable& v, std::size_t d) {
     return v.dimensions.empty() ? v.name + "_" + std::to_string(d) : v.dimensions[d];
   }
-  /// Place of a dimension in the file's list, which begins with that of the records.
+  /// Return the index of a dimension in the file's list, which begins with that of the records.
   std::size_t place(const Variable& v, std::size_t d) const {
     if (v.has_records && d == 0) return 0;
     const auto known = std::find_if(dimensions_.begin(), dimensions_.end(),
@@ -142,8 +143,8 @@ void write_text(hid_t set, const std::string& key, const std::string& value) {
   H5Sclose(scalar);
 }
 
-/// Make scales of the dimensions that have names, and say what each measures. Dimensions without a variable get an
-/// empty one, as netCDF-4 does.
+/// Make scales of the named dimensions, and attach them. A dimension without a variable gets an empty one, as in
+/// netCDF-4.
 void attach_scales(hid_t file, const NetcdfContents& contents) {
   struct Measured {
     hobj_ref_t dataset;

@@ -8,8 +8,8 @@
 
 namespace barrio::test {
 
-/// A small netCDF file, to be written in any of the formats. Written from the specification of the classic format; the
-/// netCDF-4 form has what readers of meshes look at; of dimensions that have names, the scales.
+/// Contents of a small netCDF file, for any of the formats. Implements the specification of the classic format; the
+/// netCDF-4 form has only the parts that mesh readers use, with scales for named dimensions.
 struct NetcdfContents {
   struct Variable {
     std::string name;
@@ -17,9 +17,9 @@ struct NetcdfContents {
     std::variant<std::vector<int>, std::vector<double>, std::string> values;
     std::vector<std::pair<std::string, std::string>> attributes = {};
     bool has_records = false;
-    std::vector<std::string> dimensions = {};                  ///< names; made up if there are none
+    std::vector<std::string> dimensions = {};                  ///< names; generated if empty
     std::vector<std::pair<std::string, double>> numbers = {};  ///< attributes
-    bool is_written = true;  ///< else it has its fill value, 0, and no room in the file; netCDF-4 alone
+    bool is_written = true;  ///< else the fill value, 0, and no space in the file; only netCDF-4
   };
   std::vector<Variable> variables;
 
@@ -29,10 +29,10 @@ struct NetcdfContents {
 
 enum class NetcdfFormat { cdf1 = 1, cdf2 = 2, hdf5 = 4, cdf5 = 5 };
 
-/// On one process.
+/// Write a file, on one process.
 void write(const NetcdfContents& contents, const std::filesystem::path& path, NetcdfFormat format);
 
-/// Texts of one length, as netCDF keeps lists of names.
+/// Pad texts to one length, as in netCDF's lists of names.
 std::string padded(const std::vector<std::string>& texts, std::size_t length);
 
 }  // namespace barrio::test

@@ -1,4 +1,4 @@
-// Damaged and wrong files: every rank gets the same error, with a code, the file's name and a cause that helps.
+// Damaged and wrong files: every rank gets the same error, with a code, the file's name and a helpful cause.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -27,7 +27,7 @@ using test::with;
 using test::world;
 namespace fs = std::filesystem;
 
-/// A box of hexes in 4 parts, with boundary faces and sets.
+/// Return a file with a box of hexes in 4 parts, with boundary faces and sets.
 const fs::path& good_box() {
   static const fs::path path = [] {
     mesh::MeshTables tables = mesh::make_box(world(), {.n = {5, 4, 3}});
@@ -106,7 +106,7 @@ TEST(BadH5m, CoordinatesAreNoNumbers) {
   });
 }
 
-// Only the rank that reads the wrong row sees the fault, while the others read on.
+// Only the rank that reads the wrong row sees the fault; the others continue to read.
 TEST(BadH5m, PolygonsHaveWrongLengths) {
   const auto lengths = "/tstt/elements/Quad4/poly_indices";
   const std::string cause = "does not ascend within the 376 entries of connectivity";
@@ -123,29 +123,29 @@ TEST(BadH5m, PolygonsHaveWrongLengths) {
   damage_lengths(93, 376, cause);
   damage_lengths(93, 1e15, cause);
   damage_lengths(60, -9e18, cause);
-  damage_lengths(0, 1, "polygon 0 has 2 vertices, at least 3 are needed");
+  damage_lengths(0, 1, "polygon 0 has 2 vertices, but needs at least 3");
 }
 
 TEST(BadH5m, TypesDoNotFit) {
-  damage_box("hexes", "hex 60 has 4 vertices, at least 8 are needed",
+  damage_box("hexes", "hex 60 has 4 vertices, but needs at least 8",
              [](const fs::path& p) { test::set_type(p, "/tstt/elements/Quad4", "Hex"); });
-  damage_box("polyhedra", "polyhedron 0 has the face of id 1, but that is no face",
+  damage_box("polyhedra", "polyhedron 0 has face 1, but that is not the id of a face",
              [](const fs::path& p) { test::set_type(p, "/tstt/elements/Hex8", "Polyhedron"); });
 }
 
 TEST(BadH5m, TagsDoNotFit) {
   // The box has 7 named sets and 4 parts.
   const std::string name = "/tstt/tags/NAME/";
-  damage_box("id_pairs", "is no list of 7 integers",
+  damage_box("id_pairs", "must be a list of 7 integers",
              [&](const fs::path& p) { test::replace(p, name + "id_list", {7, 2}, false); });
   damage_box("id_reals", "does not hold integers",
              [&](const fs::path& p) { test::replace(p, name + "id_list", {7}, true); });
-  damage_box("few_values", "has 3 rows, expected are 7",
+  damage_box("few_values", "has 3 rows, but must have 7",
              [&](const fs::path& p) { test::replace(p, name + "values", {3}, false); });
   damage_box("other_values", "has values of another type than the tag",
              [&](const fs::path& p) { test::replace(p, name + "values", {7}, false); });
   damage_box("no_values", "is missing in the file", [&](const fs::path& p) { test::remove_link(p, name + "values"); });
-  damage_box("dense_values", "has 5 rows, expected are 60",
+  damage_box("dense_values", "has 5 rows, but must have 60",
              [&](const fs::path& p) { test::replace(p, "/tstt/elements/Hex8/tags/NAME", {5}, false); });
   damage_box("parts", "has 99 values for 11 sets",
              [&](const fs::path& p) { test::replace(p, "/tstt/sets/tags/PARALLEL_PARTITION", {99}, false); });
@@ -167,7 +167,7 @@ TEST(BadH5m, SetsPointOutside) {
              [&](const fs::path& p) { test::set_value(p, list, 0, -7e18); });
 }
 
-// What is added to a number at an end of its range, or taken from it, must not go round.
+// Sums and differences with a number at an end of its range must not overflow.
 TEST(BadH5m, NumbersAtTheEndsOfTheirRange) {
   const std::string senseless = ", which makes no sense";
   damage_box("start", "table /tstt/nodes/coordinates begins with the id -1" + senseless,
@@ -249,9 +249,9 @@ TEST(BadGmsh, BinaryEndsEarly) {
 
 TEST(BadGmsh, VersionsAndEncodings) {
   const std::string text = coarse_text();
-  expect_gmsh("version", with(text, "4.1 0 8", "3.0 0 8"), "is of format 3.0, barrio reads 4.1, 2.2 and 1.0");
-  expect_gmsh("four", with(text, "4.1 0 8", "4 0 8"), "is of format 4.0, barrio reads 4.1, 2.2 and 1.0");
-  expect_gmsh("narrow", with(text, "4.1 0 8", "4.1 0 4"), "has integers of 4 bytes, 8 were expected");
+  expect_gmsh("version", with(text, "4.1 0 8", "3.0 0 8"), "is of format 3.0; barrio reads 4.1, 2.2 and 1.0");
+  expect_gmsh("four", with(text, "4.1 0 8", "4 0 8"), "is of format 4.0; barrio reads 4.1, 2.2 and 1.0");
+  expect_gmsh("narrow", with(text, "4.1 0 8", "4.1 0 4"), "has integers of 4 bytes, but they must have 8");
   expect_gmsh("word", with(text, "4.1 0 8", "four"), "a number was expected in 'four'");
   expect_gmsh("order", "$MeshFormat\n4.1 1 8\n" + std::string("\0\0\0\1\n", 5) + "$EndMeshFormat\n",
               "was written with another byte order");

@@ -1,5 +1,5 @@
-// Files that change while they are read. At each of the system's calls on the file in turn, on each rank, the file is
-// cut, overwritten or replaced: reading is refused on all ranks alike, or gives the mesh that was there.
+// Files that change during a read. At each system call on the file in turn, on each rank, the file is truncated,
+// overwritten or replaced. The read fails with the same error on all ranks, or returns the original mesh.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -29,16 +29,16 @@ namespace {
 using test::world;
 namespace fs = std::filesystem;
 
-/// What happens to a file.
+/// Change to a file.
 struct Change {
   const char* name;
-  int calls;  ///< at which it happens
+  int calls;  ///< kinds of system calls that trigger it
   std::function<void(const fs::path& file, const fs::path& good)> work;
 };
 
 constexpr int any_call = FAULTY_IO_READ | FAULTY_IO_OPEN;
 
-// Not removed at the moment when one rank opens it: Open MPI 4.1 then waits in MPI_File_open for ever.
+// No removal at an open by one rank: Open MPI 4.1 would wait in MPI_File_open for ever.
 const std::vector<Change> changes{
     {"cut to nothing", any_call, [](const fs::path& file, const fs::path&) { fs::resize_file(file, 0); }},
     {"cut in the middle", any_call,
@@ -62,7 +62,7 @@ const std::vector<Change> changes{
     {"removed", FAULTY_IO_READ, [](const fs::path& file, const fs::path&) { fs::remove(file); }},
 };
 
-/// What reading says: "code: text", or the checksum of the mesh.
+/// Read on all ranks. Return "code: text" of the error, or the checksum of the mesh.
 std::string outcome(const fs::path& path) {
   try {
     return std::to_string(read(world(), path.string(), {.ghost_layers = 1, .without_tags = {}}).checksum());
@@ -80,7 +80,7 @@ struct Order {
 class ChangingFile : public testing::Test {
  protected:
   void SetUp() override {
-    // A file that was refused stays open in HDF5.
+    // A refused file remains open in HDF5.
     struct ::rlimit limit{};
     ::getrlimit(RLIMIT_NOFILE, &limit);
     limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, 65536);
@@ -93,7 +93,7 @@ class ChangingFile : public testing::Test {
     if (world().rank() == 0) fs::remove_all(folder_);
   }
 
-  /// A copy that nobody has seen. Collective.
+  /// Make a new copy. Collective.
   fs::path copy(const fs::path& good) {
     fs::path made = folder_ / fmt::format("c{}{}", n_copies_++, good.extension().string());
     if (world().rank() == 0) fs::copy_file(good, made);
@@ -119,7 +119,7 @@ class ChangingFile : public testing::Test {
     faulty_io_begin(&plan);
   }
 
-  /// Read on all ranks with each change at each place. @return cases that ran
+  /// Read on all ranks, with each change at each call. @return the number of cases
   int sweep(const fs::path& good, std::int64_t max_places = 10) {
     const std::string whole = outcome(good);
     EXPECT_EQ(whole.find(':'), std::string::npos) << whole;
@@ -160,7 +160,7 @@ class ChangingFile : public testing::Test {
     return n_cases;
   }
 
-  /// The same for what looks at a file on one process.
+  /// Do the same with `inspect`, on one process.
   void sweep_inspect(const fs::path& good) {
     if (world().rank() != 0) return;
     const std::string whole = inspect(good.string()).dump();
@@ -177,7 +177,7 @@ class ChangingFile : public testing::Test {
         begin(order.file, 0, at, any_call, &order);
         try {
           const Json found = inspect(order.file.string());
-          if (at > 1) {  // before the first look there was another file
+          if (at > 1) {  // a change at the first call precedes any reading
             EXPECT_EQ(found.dump(), whole);
           }
         } catch (const Error& error) {

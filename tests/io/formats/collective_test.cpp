@@ -1,5 +1,4 @@
-// A dataset that HDF5 lets each rank read alone costs a large machine most of its bandwidth, and nothing tells of it
-// but this.
+// Independent reads of a dataset in HDF5 waste most of a large machine's bandwidth. Only this test detects them.
 #include <gtest/gtest.h>
 
 #include "barrio/io/read.hpp"
@@ -14,9 +13,9 @@ namespace {
 
 using test::world;
 
-/// What all ranks have read in reading a mesh file.
+/// Reads of all ranks while they read a mesh file.
 struct Reads {
-  std::uint64_t collective = 0;  ///< of one rank; all make the same
+  std::uint64_t collective = 0;  ///< per rank, the same on all ranks
   std::uint64_t collective_bytes = 0;
   std::uint64_t independent = 0;
   std::uint64_t independent_bytes = 0;

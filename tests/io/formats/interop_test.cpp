@@ -1,5 +1,5 @@
-// Real files that other programs wrote. What they hold was found by two other readers: the counts stand in the
-// collection's own README, the members of sets come from a script on h5py that expands ranges and follows sets in sets.
+// Real files of other programs. Two other readers found their contents: the counts are in the collection's own README;
+// the members of sets come from an h5py script that expands ranges and follows nested sets.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -22,10 +22,10 @@ struct Sample {
   std::map<CellType, std::int64_t> n;
   int n_parts;
   std::map<SetKind, int> n_sets;
-  std::uint64_t checksum;  ///< as one rank finds it
+  std::uint64_t checksum;  ///< computed by one rank
 };
 
-/// So that a failing test names its file.
+/// Print the file's name in messages of failing tests.
 void PrintTo(const Sample& sample, std::ostream* out) { *out << sample.file; }
 
 class Interop : public testing::TestWithParam<Sample> {};
@@ -66,7 +66,7 @@ TEST_P(Interop, InspectingFindsTheSame) {
 }
 
 TEST(DamagedHistory, IsNotLookedAt) {
-  // One wrong bit each in the heap of the strings of /tstt/history, which nothing needs.
+  // One wrong bit each in the heap of the strings of /tstt/history, which no reader needs.
   for (const char* name : {"flipped_124.h5m", "flipped_129.h5m"}) {
     const auto path = test::interop(std::string("foreign/") + name);
     if (!path) GTEST_SKIP() << "the collection of sample files is not there: no " << name;
@@ -176,7 +176,7 @@ TEST(InteropFiles, SetsOfP8ex1HaveTheirMembers) {
   EXPECT_EQ(members_of(mesh, SetKind::dirichlet), (Members{{3, {15, 0, 0, 0}}}));
 }
 
-// Its boundary and material sets hold geometry sets, which hold the entities.
+// Its boundary and material sets contain geometry sets, which contain the entities.
 TEST(InteropFiles, SetsOf64BricksHaveTheirMembersThroughOtherSets) {
   BARRIO_INTEROP_FILE(path, "64bricks_1khex.h5m");
   const mesh::Mesh mesh = read(world(), path->string());

@@ -14,14 +14,14 @@ namespace {
 using mesh::SetKind;
 using test::world;
 
-/// Counts as data/README.md has them, from Gmsh itself.
+/// Counts from data/README.md, computed by Gmsh itself.
 struct Wing {
   const char* file;
   std::int64_t n_vertices;
   std::int64_t n_triangles;
   std::int64_t n_tets;
   std::int64_t wing, symmetry, farfield, near, far;
-  std::uint64_t checksum;  ///< as one rank finds it
+  std::uint64_t checksum;  ///< computed by one rank
 };
 
 void expect_wing(const std::string& path, const Wing& expected) {

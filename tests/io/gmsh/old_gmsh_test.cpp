@@ -1,4 +1,4 @@
-// Gmsh 2.2, text and binary: the same elements in both, cut anywhere.
+// Gmsh 2.2, text and binary: the same elements in both, with shares that begin anywhere.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ struct Element {
   std::vector<int> nodes;
 };
 
-// Types alternate, groups may be none or turned round, the second tet has a ghost in part 3.
+// Types alternate, groups may be absent or reversed, the second tet has a ghost in part 3.
 const std::vector<Element> elements{{15, {7, 1}, {10}},
                                     {2, {5, 1, 1, 2}, {10, 20, 30}},
                                     {4, {8, 1, 1, 2}, {10, 20, 30, 40}},
@@ -38,7 +38,7 @@ const std::vector<Element> elements{{15, {7, 1}, {10}},
                                     {5, {8, 1, 1, 1}, {10, 20, 30, 40, 50, 60, 70, 80}},
                                     {3, {6, 1, 1, 1}, {50, 60, 70, 80}}};
 
-/// Nodes stand in descending order; numbers have holes.
+/// Make a file with nodes in descending order and gaps in their numbers.
 std::string old_gmsh(bool is_binary) {
   std::string text = fmt::format("$MeshFormat\n2.2 {} 8\n", is_binary ? 1 : 0);
   const auto put = [&](auto item) { text.append(reinterpret_cast<const char*>(&item), sizeof item); };
@@ -139,7 +139,7 @@ TEST(OldGmsh, TheFirstFormatIsReadToo) {
   }
 }
 
-// Gmsh writes one heading for many elements: shares begin in the middle of its run.
+// Gmsh writes one header for many elements: shares begin in the middle of them.
 TEST(OldGmsh, OneHeadingCountsForManyElements) {
   std::string text = old_gmsh(true);
   text.resize(text.find("$Elements"));
@@ -194,7 +194,7 @@ TEST(NewGmsh, NodesHaveSoundNumbers) {
   expect_bad("far_new.msh", text, "has a node with number 9223372036854775807, which makes no sense");
 }
 
-// Counts of types as awk finds them in the text.
+// Counts of types, found in the text by awk.
 TEST(OldGmsh, RealFilesHaveTheirCells) {
   using enum CellType;
   using test::OtherSample;

@@ -18,7 +18,7 @@
 #include "tests/io/whole_file.hpp"
 #include "tests/support/mpi_test.hpp"
 
-// A mesh is saved by some ranks, and others go on with it.
+// Some ranks save a mesh, and others continue with it.
 
 namespace barrio::io {
 namespace {
@@ -93,7 +93,7 @@ TEST(Checkpoint, FieldsComeBackByGlobalIdOnAnotherRankCount) {
     write(mesh, path.string());
   }
   const mpi::Comm split = mpi::Comm::split(world().comm(), world().rank() == 0 ? 0 : 1, world().rank());
-  mpi::Context some(split.get());  // rank 0, and apart from it the others together
+  mpi::Context some(split.get());  // rank 0 alone, the others together
   for (mpi::Context* context : {&world(), &some}) {
     mesh::Mesh mesh = read(*context, path.string(), {.ghost_layers = 1});
     mesh.validate();
@@ -110,7 +110,7 @@ TEST(Checkpoint, FieldsComeBackByGlobalIdOnAnotherRankCount) {
         EXPECT_EQ(found, (std::array{expected, expected + 1.0}));
       }
     }
-    // Once more, after a step: the field takes the place of the tag.
+    // Again, after a step: the field replaces the tag.
     if (context != &world()) continue;
     auto next = mesh.add_field<double>("heat", Dim::vertex);
     for (double& x : next.values()) x = 7.0;
@@ -139,7 +139,7 @@ TEST(Checkpoint, RealFilesAreReadAndSaved) {
     const mesh::Mesh after = read(world(), saved.string(), {.ghost_layers = 1});
     after.validate();
     for (int d = 0; d <= value(before.cell_dim()); ++d) {
-      if (d == 2 && has_polyhedra(before)) continue;  // all their faces are listed now
+      if (d == 2 && has_polyhedra(before)) continue;  // the file lists all their faces
       EXPECT_EQ(after.n_global(Dim{d}), before.n_global(Dim{d}));
     }
     using Counted = std::tuple<mesh::SetKind, std::int32_t, std::string, std::array<std::int64_t, 4>>;
@@ -175,7 +175,7 @@ TEST(Checkpoint, FieldsWhoseNameMeansSomethingElseAreRefused) {
     } catch (const AgreedError& error) {
       EXPECT_EQ(error.code(), ErrorCode::usage);
       EXPECT_EQ(error.what(), "field '" + std::string(name) +
-                                  "': has a name that means something else in .h5m files (give it another name, or "
+                                  "': has a name that is reserved in .h5m files (give it another name, or "
                                   "save without fields)");
     }
     EXPECT_FALSE(fs::exists(path));

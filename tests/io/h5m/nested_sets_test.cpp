@@ -1,4 +1,4 @@
-// Sets that contain themselves or each other, as geometry files have them.
+// Sets that contain themselves or each other, as in geometry files.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -33,14 +33,14 @@ Contained contained_in(const MeshTables& tables) {
   return all;
 }
 
-/// Owned vertices in each set of a mesh, over all ranks. Collective.
+/// Count the owned vertices in each set of a mesh, over all ranks. Collective.
 std::vector<std::int64_t> n_vertices_in(const mesh::Mesh& mesh) {
   std::vector<std::int64_t> n;
   for (const mesh::MeshSet& set : mesh.sets()) n.push_back(test::count_owned(mesh, set)[0]);
   return n;
 }
 
-/// Vertices of a box in sets: 0 holds itself; 1, 2 and 3 hold each other in a ring; 4 holds the ring; 3 holds 5.
+/// Make sets of vertices of a box: 0 contains itself; 1, 2 and 3 contain each other in a ring; 4 the ring; 3 also 5.
 MeshTables rings() {
   MeshTables tables = mesh::make_box(world(), {.n = {4, 3, 2}});
   tables.members.clear();
@@ -114,7 +114,7 @@ TEST(NestedSets, ALongChainDoesNotExhaustTheStack) {
 struct Geometry {
   const char* file;
   std::int64_t n_triangles;
-  std::uint64_t checksum;  ///< as one rank finds it
+  std::uint64_t checksum;  ///< computed by one rank
 };
 void PrintTo(const Geometry& geometry, std::ostream* out) { *out << geometry.file; }
 

@@ -1,4 +1,4 @@
-// What `barrio partition` does to a file besides cutting it: full parts, several partitions, geometry left out.
+// Effects of `barrio partition` other than the partition: full parts, several partitions, dropped geometry.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -26,14 +26,14 @@ using mesh::SetKind;
 using test::WholeFile;
 using test::world;
 
-/// A box of 64 volumes, or of 8, with all the sets of a model.
+/// Make a box of 64 volumes, or of 8, with all the sets of a model.
 MeshTables model(bool tets, int n_volumes = 2) {
   return mesh::make_box(world(), {.n = {6, 5, 4}, .tets = tets, .volumes = {n_volumes, n_volumes, n_volumes}});
 }
 
 using Nodes = std::vector<std::int64_t>;
 
-/// Nodes of the cells of each dimension by row; rows of vertices are themselves.
+/// Return the nodes of the cells of each dimension by row; the node of a vertex is itself.
 std::array<std::vector<Nodes>, 4> nodes_by_row(const WholeFile& whole) {
   std::array<std::vector<Nodes>, 4> rows;
   for (const auto& [type, nodes] : whole.cells)
@@ -42,7 +42,7 @@ std::array<std::vector<Nodes>, 4> nodes_by_row(const WholeFile& whole) {
   return rows;
 }
 
-/// Members of each set as what they are: (dimension, nodes).
+/// Return the members of each set as (dimension, nodes).
 std::vector<std::set<std::pair<int, Nodes>>> members_by_nodes(const WholeFile& whole) {
   const auto rows = nodes_by_row(whole);
   std::vector<std::set<std::pair<int, Nodes>>> all;
@@ -66,7 +66,7 @@ void expect_refused(Call&& call, ErrorCode code, const std::string& text) {
 
 // --- full parts
 
-/// What each set of a file holds, ranges expanded.
+/// Return the contents of each set of a file, with ranges expanded.
 std::vector<std::set<std::int64_t>> contents_of_sets(const std::string& path) {
   const auto list = test::numbers(path, "/tstt/sets/list");
   const auto contents = test::numbers(path, "/tstt/sets/contents");
@@ -85,7 +85,7 @@ std::vector<std::set<std::int64_t>> contents_of_sets(const std::string& path) {
   return all;
 }
 
-/// The same from the definition: sides are cells of lower dimension whose vertices are all vertices of a cell.
+/// Compute the same from the definition: a side is a cell of lower dimension whose vertices are all vertices of a cell.
 std::vector<std::set<std::int64_t>> full_parts(const WholeFile& whole, const MeshTables& tables) {
   const auto rows = nodes_by_row(whole);
   const auto top = static_cast<std::size_t>(value(tables.top_dim()));
@@ -115,7 +115,7 @@ std::vector<std::set<std::int64_t>> full_parts(const WholeFile& whole, const Mes
     }
     for (std::size_t d = 1; d <= top; ++d)
       for (const std::int64_t row : own[d]) parts[p].insert(id_of[d][row]);
-    // A set is there if all in it is; sets of sets are settled when nothing changes any more.
+    // A set is in the part if all its contents are; repeat for nested sets until nothing changes.
     std::vector<bool> is_in(whole.sets.size(), false);
     for (bool changes = true; changes;) {
       changes = false;
@@ -154,7 +154,7 @@ void expect_full_parts(const MeshTables& tables, const std::string& name) {
 TEST(FullParts, HoldTheFacesEdgesAndSetsOfTheirCells) {
   for (const bool tets : {false, true}) {
     MeshTables tables = model(tets);
-    // A set of sets, one that spans parts, an empty one, and a part without a cell.
+    // A set of sets, a set that spans parts, an empty set, and a part without cells.
     tables.sets.push_back({.name = "all", .contained = {{0, -1}, {1, -1}}});
     tables.sets.push_back({.name = "nothing"});
     tables.sets.push_back({.name = "outer", .contained = {{static_cast<std::int32_t>(tables.sets.size()) - 2}}});
@@ -187,8 +187,8 @@ TEST(FullParts, OfARealModelComeBack) {
 
 // --- without geometry
 
-/// The definition, on the whole mesh: sets of geometry go, what holds them gets their members, and faces and edges that
-/// were in sets and are in none any more go.
+/// Compare with the definition, on the whole mesh. Geometry sets are dropped, and the sets that contain them get their
+/// members. Faces and edges that are no longer in any set are dropped.
 void expect_geometry_is_dropped(const MeshTables& tables, const std::string& name) {
   SCOPED_TRACE(name);
   const MeshTables dropped = mesh::drop_geometry(world(), tables);
@@ -203,7 +203,7 @@ void expect_geometry_is_dropped(const MeshTables& tables, const std::string& nam
     return set.kind == SetKind::geometry && set.more_roles.empty();
   };
   auto members = before.members;
-  for (std::size_t repeat = 0; repeat < members.size(); ++repeat) {  // as often as sets can lie in each other
+  for (std::size_t repeat = 0; repeat < members.size(); ++repeat) {  // the max depth of nested sets
     bool changes = false;
     for (std::size_t s = 0; s < members.size(); ++s) {
       const std::size_t n = members[s].size();
@@ -260,7 +260,7 @@ TEST(DropGeometry, IsWhatItSays) {
     const auto first = std::ranges::find_if(tables.sets, is_geometry);
     ASSERT_NE(first, tables.sets.end());
     const auto geometry = static_cast<std::int32_t>(first - tables.sets.begin());
-    // A geometry set that is also a Dirichlet set; one that holds another, held by a group.
+    // A geometry set that is also a Dirichlet set; one that contains another and is contained in a group.
     tables.sets[geometry].more_roles = {{SetKind::dirichlet, 5, Dim::vertex}};
     tables.sets[static_cast<std::size_t>(geometry) + 1].contained = {{geometry + 2}};
     tables.sets.push_back({.name = "group", .contained = {{geometry + 1}, {geometry}}});
@@ -277,7 +277,7 @@ TEST(DropGeometry, OfARealModel) {
 TEST(DropGeometry, TagsFollow) {
   MeshTables tables = model(false);
   const std::size_t n_sets = tables.sets.size();
-  // On each face its row, on each set its place, and on each vertex and set a face and a set.
+  // Each face has its row, each set its index, and each vertex and set a face and a set.
   const auto words = [](const auto& value) { return std::as_bytes(std::span(&value, 1)); };
   mesh::TagTable number{.info = {.name = "number"}};
   mesh::TagTable entity{.info = {.name = "entity", .type = mesh::TagType::entity}};
@@ -353,7 +353,7 @@ TEST(DropGeometry, AnOrderedSetOfGeometryIsRefused) {
   tables.sets.push_back(
       {.id = 3, .name = "loop", .is_ordered = true, .contained = {{static_cast<std::int32_t>(geometry), 0}}});
   expect_refused([&] { static_cast<void>(mesh::drop_geometry(world(), tables)); }, ErrorCode::bad_input,
-                 "set 3 'loop': is an ordered list that holds sets of geometry, so their entities have no place in it "
+                 "set 3 'loop': is an ordered list that contains geometry sets, whose entities have no position in it "
                  "(keep the geometry)");
 }
 
@@ -399,7 +399,7 @@ TEST(PartitionTags, AreReadByName) {
   EXPECT_EQ(fine.n_parts, 6);
   EXPECT_EQ(WholeFile(world(), fine).parts, by_curve);
   EXPECT_EQ(read(world(), both, {.partition_tag = "FINE"}).n_parts(), 6);
-  // The same again by another way: read one, write it back.
+  // The same in another way: read one partition, write it back.
   write_h5m(world(), coarse, path);
   EXPECT_EQ(WholeFile(world(), read_tables(world(), path, {.partition_tag = "FINE"})).parts, by_curve);
   EXPECT_EQ(WholeFile(world(), read_tables(world(), path)).parts, by_rcb);
@@ -419,7 +419,7 @@ TEST(PartitionTags, AreNotFoundWhereThereAreNone) {
   write_h5m(world(), mesh::make_box(world(), {.n = {2, 2, 2}}), path);
   EXPECT_EQ(read_tables(world(), path).n_parts, 0);
   expect_refused([&] { static_cast<void>(read(world(), path, {.partition_tag = "FINE"})); }, ErrorCode::usage,
-                 path + ": has no partition 'FINE'. (it has no partition at all: barrio partition makes one)");
+                 path + ": has no partition 'FINE'. (it has no partition; make one with barrio partition)");
   const std::string gmsh = test::data("wing/wing_coarse.msh").string();
   expect_refused([&] { static_cast<void>(read_tables(world(), gmsh, {.partition_tag = "FINE"})); }, ErrorCode::usage,
                  gmsh +
@@ -433,8 +433,8 @@ TEST(PartitionTags, NamesWithAnotherMeaningAreRefused) {
   mesh::partition_cells(world(), tables, 2);
   for (const char* name : {"MATERIAL_SET", "GEOM_DIMENSION", "NAME", "GLOBAL_ID"}) {
     expect_refused([&] { write_h5m(world(), tables, path, {.partition_tag = name}); }, ErrorCode::usage,
-                   fmt::format("partition tag '{}': means something else in .h5m files (choose another name; "
-                               "PARALLEL_PARTITION is what programs look for)",
+                   fmt::format("partition tag '{}': is a reserved name in .h5m files (choose another name; "
+                               "programs look for PARALLEL_PARTITION)",
                                name));
   }
   tables.tags.push_back({.info = {.name = "heat"}});

@@ -25,7 +25,7 @@ using test::WholeFile;
 using test::world;
 namespace fs = std::filesystem;
 
-/// Last row of the table of sets: one past the ends are the lengths of what it points into.
+/// Expect that the ends in the last row of the table of sets match the lengths of the lists they point into.
 void expect_sound_sets(const fs::path& path) {
   const auto list = test::numbers(path, "/tstt/sets/list");
   if (list.empty()) return;  // a file without sets
@@ -38,7 +38,7 @@ void expect_sound_sets(const fs::path& path) {
   }
 }
 
-/// All that is known of sets but their members, as text.
+/// Describe all data of sets except their members, as text.
 std::vector<std::string> describe_sets(const mesh::MeshTables& tables) {
   std::vector<std::string> all;
   for (const mesh::SetInfo& set : tables.sets) {
@@ -56,7 +56,7 @@ std::vector<std::string> describe_sets(const mesh::MeshTables& tables) {
   return all;
 }
 
-/// Rows of ordered sets by their positions.
+/// Return the rows of ordered sets with their positions.
 std::set<std::array<std::int64_t, 4>> ordered_members(const mesh::MeshTables& tables) {
   std::set<std::array<std::int64_t, 4>> all;
   for (const mesh::SetRows& rows : test::collect(world(), tables.members))
@@ -65,7 +65,7 @@ std::set<std::array<std::int64_t, 4>> ordered_members(const mesh::MeshTables& ta
   return all;
 }
 
-/// Every value of every tag of every rank, as text: "tag block row" -> bytes.
+/// Gather every value of every tag of every rank: "tag block row" -> bytes.
 std::map<std::string, std::vector<int>> describe_tags(const mesh::MeshTables& tables) {
   std::map<std::string, std::vector<int>> all;
   const auto numbers = [](std::span<const std::byte> bytes) {
@@ -109,7 +109,7 @@ std::map<std::string, std::vector<int>> describe_tags(const mesh::MeshTables& ta
   return all;
 }
 
-/// Write tables, read them back, and find every number again.
+/// Write tables, read them back, and compare every number.
 void expect_round_trip(const mesh::MeshTables& tables, const std::string& name) {
   SCOPED_TRACE(name);
   const fs::path path = test::scratch() / (name + ".h5m");
@@ -162,7 +162,7 @@ TEST(WriteH5m, OneCellOnManyRanksComesBack) {
 
 TEST(WriteH5m, SetsThatLieAnyhowComeBack) {
   mesh::MeshTables tables = mesh::make_box(world(), {.n = {4, 4, 4}});
-  // Every third vertex, every second cell, one face, nothing at all; held by the last rank.
+  // Every third vertex, every second cell, one face, and an empty set; on the last rank.
   const auto set = [&](const char* name, std::int32_t id) {
     tables.sets.push_back({.kind = mesh::SetKind::dirichlet, .id = id, .name = name});
     return static_cast<std::int32_t>(tables.sets.size() - 1);
@@ -189,7 +189,7 @@ TEST(WriteH5m, TagsOfAllKindsAndSetsInSetsComeBack) {
   expect_round_trip(mesh::reorder_by_part(world(), tables), "tagged_ordered");
 }
 
-/// Tags of the distributed mesh, copies and ghosts included, are those of the tables.
+/// Expect the tags of the tables in the distributed mesh, also on copies and ghosts.
 void expect_tags_in_mesh(const mesh::MeshTables& tables) {
   const auto expected = describe_tags(tables);
   const mesh::Mesh mesh(world(), tables, {.ghost_layers = 1});
@@ -211,7 +211,7 @@ void expect_tags_in_mesh(const mesh::MeshTables& tables) {
   }
   EXPECT_EQ(mesh.tag("few").on_sets.sets, (std::vector<std::int32_t>{1, 4}));
   EXPECT_THROW(static_cast<void>(mesh.tag("fewer")), Error);
-  // A set has the members of those that it contains: volume 1 through the list.
+  // A set has the members of the sets that it contains: volume 1 through the list.
   const mesh::MeshSet& outer = mesh.set(mesh::SetKind::neumann, "outer");
   for (const LocalId cell : mesh.set(mesh::SetKind::material, "volume 1").entities[3])
     EXPECT_TRUE(outer.entities[3].contains(cell));
@@ -221,7 +221,7 @@ TEST(WriteH5m, TagsGoWithEntitiesIntoTheMeshAndIntoNewOrder) {
   mesh::MeshTables tables = tagged_box(world());
   mesh::partition_cells(world(), tables, 5);
   expect_tags_in_mesh(tables);
-  // The tag of a vertex names its row; after reordering it names the old one, which has the same place in space.
+  // The tag of a vertex is its row; after reordering it is the old row, which has the same coordinates.
   const WholeFile before(world(), tables);
   tables = mesh::reorder_by_part(world(), tables);
   expect_tags_in_mesh(tables);
@@ -286,7 +286,7 @@ TEST(WriteH5m, PolygonsOfAnyLengthComeBack) {
   expect_round_trip(mesh::reorder_by_part(world(), tables), "surface");
 }
 
-/// The faces of each polyhedron, without the order of their corners.
+/// Return the faces of each polyhedron, without the order of their corners.
 std::vector<std::multiset<std::set<std::int64_t>>> faces_of_cells(const mesh::MeshTables& tables) {
   std::vector<std::multiset<std::set<std::int64_t>>> all;
   for (const auto& [type, nodes] : WholeFile(world(), tables).cells) {

@@ -1,4 +1,4 @@
-// Damaged and wrong Medit files: every rank gets the same error, with the file's name and a cause that helps.
+// Damaged and wrong Medit files: every rank gets the same error, with the file's name and a helpful cause.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -39,21 +39,21 @@ TEST(BadMedit, BinaryFilesEndEarlyAnywhere) {
 
 TEST(BadMedit, HeadsAreWrong) {
   const std::string text = medit_file(medit_sample(), {});
-  expect_bad("word.mesh", with(text, "MeshVersionFormatted", "MeshVersion"), "is of no format that barrio reads");
-  expect_bad("version.mesh", with(text, "Formatted 2", "Formatted 5"), "is of version 5, barrio reads 1 to 4");
+  expect_bad("word.mesh", with(text, "MeshVersionFormatted", "MeshVersion"), "is not in a format that barrio reads");
+  expect_bad("version.mesh", with(text, "Formatted 2", "Formatted 5"), "is of version 5; barrio reads 1 to 4");
   expect_bad("version_word.mesh", with(text, "Formatted 2", "Formatted two"), "a number was expected in 'two'");
-  expect_bad("dimension.mesh", with(text, "Dimension\n3", "Dimension\n4"), "has 4 dimensions, not 2 or 3");
-  expect_bad("none.mesh", with(text, "Dimension\n3", ""), "has no Dimension in front of Vertices");
+  expect_bad("dimension.mesh", with(text, "Dimension\n3", "Dimension\n4"), "has 4 dimensions, but must have 2 or 3");
+  expect_bad("none.mesh", with(text, "Dimension\n3", ""), "must have its Dimension before Vertices");
   const std::string bytes = medit_file(medit_sample(), {.is_binary = true});
   const auto changed = [&](std::size_t at, std::int32_t to) {
     std::string bad = bytes;
     std::memcpy(&bad[at], &to, sizeof to);
     return bad;
   };
-  expect_bad("magic.meshb", changed(0, 2), "is of no format that barrio reads");
-  expect_bad("version.meshb", changed(4, 9), "is of version 9, barrio reads 1 to 4");
-  expect_bad("dimension.meshb", changed(16, 1), "has 1 dimensions, not 2 or 3");
-  expect_bad("back.meshb", changed(12, 4), "has a keyword after which byte 4 should follow");
+  expect_bad("magic.meshb", changed(0, 2), "is not in a format that barrio reads");
+  expect_bad("version.meshb", changed(4, 9), "is of version 9; barrio reads 1 to 4");
+  expect_bad("dimension.meshb", changed(16, 1), "has 1 dimensions, but must have 2 or 3");
+  expect_bad("back.meshb", changed(12, 4), "has a keyword that refers to byte 4 as the next one");
   expect_bad("far.meshb", changed(12, 1 << 20), "ends early");
   expect_bad("next.meshb", changed(24, 20), "announces 12 Vertices, which do not fit");
   expect_bad("loop.meshb", changed(24, -4), "announces 12 Vertices, which do not fit");
@@ -68,7 +68,8 @@ TEST(BadMedit, CountsMakeNoSense) {
   expect_bad("one_less.mesh", with(text, "Triangles\n3", "Triangles\n2"), "has '6' where a keyword was expected");
   expect_bad("twice.mesh", with(text, "Corners", "Corners 1 1\nCorners"), "has Corners twice");
   expect_bad("no_vertices.mesh", "MeshVersionFormatted 2 Dimension 3 Vertices 0 End", "has no vertices");
-  expect_bad("points.mesh", "MeshVersionFormatted 2 Dimension 3 Vertices 1 0 0 0 0 End", "has no cells but points");
+  expect_bad("points.mesh", "MeshVersionFormatted 2 Dimension 3 Vertices 1 0 0 0 0 End",
+             "has no cells other than points");
   for (const int version : {2, 4}) {
     const std::string bytes = medit_file(medit_sample(), {.is_binary = true, .version = version});
     const std::size_t at = version == 2 ? 28 : 36;

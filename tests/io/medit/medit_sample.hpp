@@ -5,7 +5,7 @@
 
 namespace barrio::test {
 
-/// A keyword of a Medit file with its rows. Written from the description of the format alone.
+/// A keyword of a Medit file with its rows. Implements only the published description of the format.
 struct MeditRows {
   std::string keyword;
   int code;
@@ -13,19 +13,19 @@ struct MeditRows {
   std::vector<std::vector<double>> rows;  ///< as in the file: vertices count from 1
 };
 
-/// How a file is written.
+/// Form of a written file.
 struct MeditForm {
   bool is_binary = false;
   int version = 2;
   bool is_swapped = false;  ///< in the byte order of other machines
 };
 
-/// A tet, a pyramid, a prism and a hex with sides, references and every list of Medit.
+/// Make a tet, a pyramid, a prism and a hex with sides, references and every list of Medit.
 std::vector<MeditRows> medit_sample();
-/// The same for faces in two dimensions.
+/// Make the same for faces in two dimensions.
 std::vector<MeditRows> flat_medit_sample();
 
-/// The contents of a file.
+/// Return the contents of a file.
 std::string medit_file(const std::vector<MeditRows>& contents, const MeditForm& form, int dimension = 3);
 
 }  // namespace barrio::test

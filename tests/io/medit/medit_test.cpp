@@ -47,7 +47,7 @@ std::string contents_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// What read_tables makes of a text with some words. Collective.
+/// Read a text by read_tables. Collective.
 WholeFile read_text(const std::string& name, const std::string& text) {
   return {world(), read_tables(world(), put(name, text))};
 }
@@ -138,7 +138,7 @@ TEST(Medit, TwoDimensionsHaveThirdCoordinatesOfZero) {
                                                  {SetKind::dirichlet, 9, ""},
                                                  {SetKind::other, 0, "Corners"},
                                                  {SetKind::other, 0, "RequiredTriangles"}}));
-    // It is written with two dimensions again.
+    // Written again, it has two dimensions.
     const std::string again = (test::scratch() / (is_binary ? "flat2.meshb" : "flat2.mesh")).string();
     write_medit(world(), read_tables(world(), path), again);
     EXPECT_EQ(WholeFile(world(), read_tables(world(), again)), found);
@@ -165,7 +165,7 @@ TEST(Medit, WordsCountNotLines) {
   std::string upper = good;
   std::ranges::transform(upper, upper.begin(), [](unsigned char c) { return std::toupper(c); });
   EXPECT_EQ(read_text("upper.mesh", upper), expected);
-  // Comments stand anywhere in front of a word, before the first one too, and may have words of Medit in them.
+  // Comments may precede any word, also the first, and may contain words of Medit.
   std::string comments = "  # MeshVersionFormatted 3\n#" + std::string(200, '-') + "\n" + good;
   comments = with(comments, "Triangles\n1\n", "Triangles # End\n 1 # one\n # Vertices 3\n");
   comments = with(comments, "0 1 0", "0 #x\n1\n#y\n0");
@@ -247,7 +247,7 @@ TEST(Medit, WhatIsWrittenIsTheSameOnAnyNumberOfRanks) {
     const std::string out = (test::scratch() / name).string();
     write_medit(world(), read_tables(world(), in), out);
     expect_sample(WholeFile(world(), read_tables(world(), out)));
-    // Blocks are written by ascending type, as a file of one rank has them.
+    // Blocks are written in the order of types, as in a file of one rank.
     std::vector<test::MeditRows> sorted = medit_sample();
     const std::vector<std::string> order{"Vertices", "Edges",  "Triangles", "Quadrilaterals", "Tetrahedra",
                                          "Pyramids", "Prisms", "Hexahedra", "Corners"};
@@ -283,7 +283,7 @@ TEST(Medit, MeshesGoRound) {
       WholeFile after(world(), read_tables(world(), path));
       EXPECT_EQ(after.coordinates, before.coordinates);
       EXPECT_EQ(after.cells, before.cells);
-      // Sets lose their names and come in another order; their ids and members stay.
+      // Sets lose their names and their order, but keep their ids and members.
       const auto by_id = [](const WholeFile& file) {
         std::map<std::pair<SetKind, std::int32_t>, MeditRowSet> sets;
         for (std::size_t s = 0; s < file.sets.size(); ++s)
@@ -296,7 +296,7 @@ TEST(Medit, MeshesGoRound) {
   }
 }
 
-/// Triangles in two blocks around one of quads, and sets in sets. Collective.
+/// Make two blocks of triangles around one of quads, and nested sets. Collective.
 mesh::MeshTables tables_of_three_blocks() {
   const int n_ranks = world().size();
   const Rank rank = world().rank();
@@ -321,9 +321,9 @@ mesh::MeshTables tables_of_three_blocks() {
   tables.sets[2].contained = {{1}};
   if (rank == 0)
     tables.members = {{0, mesh::Dim::face, 1, 3},  // a triangle, the quad, a triangle
-                      {1, mesh::Dim::face, 4, 2},  // steel, by what it contains
-                      {3, mesh::Dim::face, 2, 3},  // of which one is steel too
-                      {4, mesh::Dim::face, 0, 1},  // Dirichlet sets say nothing of faces
+                      {1, mesh::Dim::face, 4, 2},  // steel, through its contained set
+                      {3, mesh::Dim::face, 2, 3},  // one is also in steel
+                      {4, mesh::Dim::face, 0, 1},  // Dirichlet sets do not apply to faces
                       {4, mesh::Dim::vertex, 3, 1}};
   return tables;
 }
@@ -356,7 +356,7 @@ TEST(Medit, CellsWithoutAPlaceAreRefused) {
       return error.cause();
     }
   };
-  EXPECT_EQ(refusal(test::honeycomb(world(), 2, 2, 1)), "has polyhedra, for which Medit files have no place");
+  EXPECT_EQ(refusal(test::honeycomb(world(), 2, 2, 1)), "has polyhedra, which Medit files cannot hold");
   mesh::MeshTables tables = mesh::make_box(world(), {.n = {1, 1, 1}, .tets = true});
   for (mesh::CellBlock& block : tables.blocks)
     if (block.type == CellType::tet) block.nodes_per_cell = 10;

@@ -1,4 +1,4 @@
-// Damaged and wrong VTK files: every rank gets the same error, with the file's name and a cause that helps.
+// Damaged and wrong VTK files: every rank gets the same error, with the file's name and a helpful cause.
 #include <gtest/gtest.h>
 
 #include "tests/io/refusal.hpp"
@@ -25,15 +25,15 @@ TEST(BadVtk, EndsEarlyAnywhere) {
 
 TEST(BadVtk, HeadsAreWrong) {
   const std::string text = row_of_tets(3, false, 2);
-  expect_bad("version.vtk", with(text, "3.0", "6.1"), "is of version '6.1', barrio reads up to 5");
+  expect_bad("version.vtk", with(text, "3.0", "6.1"), "is of version '6.1'; barrio reads up to 5");
   expect_bad("word.vtk", with(text, "3.0", "three"), "is of version 'three'");
-  expect_bad("encoding.vtk", with(text, "ASCII", "EBCDIC"), "is said to be 'ebcdic', neither ASCII nor BINARY");
+  expect_bad("encoding.vtk", with(text, "ASCII", "EBCDIC"), "has the encoding 'ebcdic', but must be ASCII or BINARY");
   expect_bad("table.vtk", with(text, "UNSTRUCTURED_GRID", "TABLE"),
-             "has a dataset of type 'table', barrio reads unstructured_grid, polydata");
+             "has a dataset of type 'table'; barrio reads unstructured_grid, polydata");
   expect_bad("none.vtk", text.substr(0, text.find("DATASET")), "has no dataset");
   expect_bad("keyword.vtk", with(text, "CELL_TYPES", "CELL_TIPES"), "has 'CELL_TIPES 2' where a keyword of VTK");
   expect_bad("empty_grid.vtk", text.substr(0, text.find("POINTS")), "has no points");
-  expect_bad("points_only.vtk", text.substr(0, text.find("CELLS")), "has no cells but points");
+  expect_bad("points_only.vtk", text.substr(0, text.find("CELLS")), "has no cells other than points");
 }
 
 TEST(BadVtk, NumbersMakeNoSense) {
@@ -60,15 +60,15 @@ TEST(BadVtk, CellsAreWrong) {
   expect_bad("negative.vtk", with(text, "\n4 0 1 2 3", "\n4 0 1 2 -1"), "tet 0 has vertex -1");
   expect_bad("types.vtk", with(text, "CELL_TYPES 2", "CELL_TYPES 1"), "has 1 cell types for 2 cells");
   expect_bad("poly.vtk", with(text, "\n10 10 ", "\n10 42 "),
-             "has cells of VTK type 42 (polyhedron), which barrio lacks");
-  expect_bad("hex.vtk", with(text, "\n10 10 ", "\n12 10 "), "has a cell of VTK type 12 with 4 nodes, it needs 8");
+             "has cells of VTK type 42 (polyhedron), which barrio does not support");
+  expect_bad("hex.vtk", with(text, "\n10 10 ", "\n12 10 "), "has a cell of VTK type 12 with 4 nodes, but must have 8");
   expect_bad("huge.vtk", with(text, "\n10 10 ", "\n10 1000 "), "has a cell of type 1000");
   expect_bad("no_types.vtk", text.substr(0, text.find("CELL_TYPES")), "has no cell types");
   const std::string apart = row_of_tets(5, false, 2);
   expect_bad("offsets.vtk", with(apart, "\n0 4 8 ", "\n0 9 8 "), "do not ascend");
   expect_bad("start.vtk", with(apart, "\n0 4 8 ", "\n1 4 8 "), "do not ascend from 0 to 8");
   expect_bad("word.vtk", with(apart, "OFFSETS", "STARTS"), "where offsets were expected");
-  expect_bad("reals.vtk", with(apart, "OFFSETS vtktypeint64", "OFFSETS double"), "has offsets that are no integers");
+  expect_bad("reals.vtk", with(apart, "OFFSETS vtktypeint64", "OFFSETS double"), "has offsets that are not integers");
 }
 
 TEST(BadVtk, OrderAndGrids) {
@@ -77,17 +77,18 @@ TEST(BadVtk, OrderAndGrids) {
              start + "POLYDATA\nPOINTS 3 int\n0 0 0 1 0 0 0 1 0\nPOLYGONS 1 4\n3 0 1 2\nLINES 1 3\n2 0 1\n",
              "has lines out of VTK's order");
   const std::string list = start + "POLYDATA\nPOINTS 3 int\n0 0 0 1 0 0 0 1 0\n";
-  expect_bad("polyline.vtk", list + "LINES 1 2\n1 0\n", "has a cell of VTK type 4 with 1 nodes, it needs 2");
-  expect_bad("strip.vtk", list + "TRIANGLE_STRIPS 1 3\n2 0 1\n", "has a cell of VTK type 6 with 2 nodes, it needs 3");
+  expect_bad("polyline.vtk", list + "LINES 1 2\n1 0\n", "has a cell of VTK type 4 with 1 nodes, but must have 2");
+  expect_bad("strip.vtk", list + "TRIANGLE_STRIPS 1 3\n2 0 1\n",
+             "has a cell of VTK type 6 with 2 nodes, but must have 3");
   std::string values;
   for (int i = 0; i < 65; ++i) values += " 1";
   expect_bad("wide.vtk", list + "LINES 1 4\n3 0 1 2\nCELL_DATA 1\nFIELD f 1\nwide 65 1 int\n" + values + "\n",
-             "array 'wide' has 65 values a cell, which each piece of a poly-line or strip would get");
+             "array 'wide' has 65 values per cell, which each piece of a poly-line or strip would get");
   expect_bad("zero.vtk", start + "STRUCTURED_POINTS\nDIMENSIONS 0 2 2\n", "has 0 points along an axis");
   expect_bad("vast.vtk", start + "STRUCTURED_POINTS\nDIMENSIONS 9999999 9999999 9999999\n",
              "has 9999999 points along an axis, which makes no sense");
   expect_bad("no_axis.vtk", start + "RECTILINEAR_GRID\nDIMENSIONS 2 1 1\nX_COORDINATES 2 int\n0 1\n",
-             "has coordinates of 1 axes, it needs 3");
+             "has coordinates of 1 axes, but must have 3");
   expect_bad("axis.vtk", start + "RECTILINEAR_GRID\nDIMENSIONS 2 1 1\nX_COORDINATES 3 int\n0 1 2\n",
              "has 3 coordinates along an axis of 2 points");
   expect_bad("grid.vtk", start + "STRUCTURED_GRID\nDIMENSIONS 2 1 1\nPOINTS 3 int\n0 0 0 1 1 1 2 2 2\n",
@@ -109,7 +110,7 @@ TEST(BadVtk, KeywordsHaveTheirPlace) {
   expect_bad("late_grid.vtk", set + "STRUCTURED_GRID\nPOINTS 2 int\n0 0 0 1 1 1\nDIMENSIONS 50 50 50\n",
              "has points before dimensions");
   expect_bad("late_cells.vtk", with(text, "CELLS 2 10", "CELL_DATA 0\nCELLS 2 10"),
-             "has cells behind the data of points or cells");
+             "has cells after the data of points or cells");
   expect_bad("grids.vtk", set + "STRUCTURED_POINTS\nDIMENSIONS 2 2 2\nDIMENSIONS 3 3 3\n", "has dimensions twice");
   expect_bad("types_first.vtk", set + "UNSTRUCTURED_GRID\nPOINTS 1 int\n0 0 0\nCELL_TYPES 0\n",
              "has cell_types before cells");

@@ -16,7 +16,7 @@
 
 namespace barrio::test {
 
-/// A legacy file on the way to be written.
+/// Builder of a legacy file.
 class Legacy {
  public:
   Legacy(int version, bool is_binary) : version_(version), is_binary_(is_binary) {
@@ -35,12 +35,12 @@ class Legacy {
         if constexpr (std::endian::native == std::endian::little) std::ranges::reverse(raw);
         text_.append(raw.data(), raw.size());
       } else {
-        text_ += fmt::format("{}{}", items[i], i % 7 == 6 ? "\n" : " ");  // lines mean nothing
+        text_ += fmt::format("{}{}", items[i], i % 7 == 6 ? "\n" : " ");  // line breaks have no meaning
       }
     }
     return line("");
   }
-  /// Cells in the layout of the version.
+  /// Add cells in the layout of the version.
   Legacy& cells(const std::string& keyword, const std::vector<std::vector<int>>& list) {
     std::vector<std::int64_t> offsets{0};
     std::vector<std::int64_t> nodes;
@@ -59,7 +59,7 @@ class Legacy {
         .numbers(nodes);
   }
   const std::string& text() const { return text_; }
-  /// Write it on rank 0. Collective.
+  /// Write the file on rank 0. Collective.
   std::string write() const {
     const auto path = scratch() / fmt::format("legacy{}{}.vtk", version_, is_binary_);
     mpi::barrier(world());
@@ -74,7 +74,7 @@ class Legacy {
   std::string text_;
 };
 
-/// A row of tets between two rows of points.
+/// Make a row of tets between two rows of points.
 inline std::string row_of_tets(int version, bool is_binary, int n) {
   std::vector<std::vector<int>> cells;
   for (int i = 0; i < n; ++i) cells.push_back({i, i + 1, i + 2, i + 3});

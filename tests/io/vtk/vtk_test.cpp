@@ -1,5 +1,5 @@
-// Legacy VTK. Files are written here by hand, in every encoding; what programs of others write is in interop_test.cpp,
-// and tests/cli/test_vtk_files.py compares with VTK itself.
+// Legacy VTK: hand-written files in every encoding. interop_test.cpp has files of other programs, and
+// tests/cli/test_vtk_files.py compares with VTK itself.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -41,7 +41,7 @@ INSTANTIATE_TEST_SUITE_P(Encodings, Vtk,
                          testing::Values(Encoding{2, false}, Encoding{3, true}, Encoding{5, false}, Encoding{5, true}),
                          testing::PrintToStringParamName());
 
-/// Values of a tag on all rows of a block, or of the vertices for -1. Collective.
+/// Gather the values of a tag on all rows of a block, or of the vertices for -1. Collective.
 template <class T>
 std::vector<T> values(const mesh::MeshTables& tables, const std::string& name, std::int32_t block) {
   for (const mesh::TagTable& tag : tables.tags) {
@@ -237,7 +237,7 @@ TEST(VtkWords, NumbersMayBeginInTheLineOfTheirKeyword) {
   EXPECT_EQ(values<double>(tables, "volume", -1).size(), 347U);
 }
 
-/// The grids below in one: 3 x 2 x 2 points, 2 x 1 x 1 hexes.
+/// Expect the common mesh of the grids below: 3 x 2 x 2 points, 2 x 1 x 1 hexes.
 void expect_two_hexes(const std::string& path, const std::vector<double>& coordinates) {
   const mesh::MeshTables tables = read_tables(world(), path);
   const test::WholeFile found(world(), tables);
@@ -340,7 +340,7 @@ TEST(VtkMesh, NumbersBeyondTheirTypesAreTheNearest) {
   const mesh::MeshTables tables = read_tables(world(), path.string());
   EXPECT_EQ(values<double>(tables, "small", 0), (std::vector<double>{0, 0}));
   EXPECT_EQ(values<double>(tables, "low", 0), (std::vector<double>{1e-300, 2}));
-  // The largest integer of 64 bits: no tag holds it, and it is left out with a notice.
+  // `high` becomes the largest integer of 64 bits. No tag can hold it, so it is dropped with a notice.
   EXPECT_EQ(tables.tags.size(), 3U);
 }
 
@@ -381,7 +381,7 @@ TEST(VtkMesh, TagsCanBeLeftOut) {
   EXPECT_TRUE(read_tables(world(), path.string(), {.without_tags = {"*"}}).tags.empty());
 }
 
-// Counts of cell types as awk finds them in the text.
+// Counts of cell types, found in the text by awk.
 TEST(VtkMesh, RealFilesHaveTheirCells) {
   using enum CellType;
   using test::OtherSample;

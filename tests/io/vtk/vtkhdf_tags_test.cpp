@@ -10,7 +10,7 @@
 #include "tests/io/tagged_box.hpp"
 #include "tests/support/mpi_test.hpp"
 
-// Tags and fields of a mesh are arrays in VTKHDF; what has no place there is named.
+// Tags and fields of a mesh are arrays in VTKHDF. A notice names the ones that do not fit there.
 
 namespace barrio::io {
 namespace {
@@ -19,7 +19,7 @@ using mesh::TagType;
 using test::world;
 namespace fs = std::filesystem;
 
-/// The box with tags of all kinds, and three more: with gaps and without a default, on cells and on vertices.
+/// Make the box with tags of all kinds, and three more: with gaps and without a default, on cells and on vertices.
 mesh::MeshTables with_gaps(mpi::Context& context) {
   mesh::MeshTables tables = test::tagged_box(context);
   const auto add = [&](const std::string& name, TagType type, std::int32_t block, const Slabs& slabs) {
@@ -71,7 +71,7 @@ TEST(VtkhdfTags, AreTheSameOnAnyNumberOfRanks) {
   write_tagged(alone, by_one);
   const std::string said = testing::internal::GetCapturedStderr();
   EXPECT_EQ(test::digest(by_all), test::digest(by_one));
-  for (const char* part : {"tags_by_one.vtkhdf: VTKHDF has no place for", "other than materials", "listed faces",
+  for (const char* part : {"tags_by_one.vtkhdf: VTKHDF cannot hold", "other than materials", "listed faces",
                            "tag 'few' on sets and the mesh as a whole", "tag 'lists' (values of varying length)",
                            "tag 'partner' (entities)", "tag 'flags' (bits)", "tag 'label' (bytes)",
                            ".h5m keeps all of it; NaN stands where 'third', 'third of points' have no value"})
@@ -84,7 +84,7 @@ TEST(VtkhdfTags, HaveTheirValuesTypesAndComponents) {
   write_tagged(world(), path);
   if (world().rank() != 0) return;
   const auto read = [&](const std::string& name) { return test::numbers(path, "/VTKHDF/" + name); };
-  // Fields tell which row each point and cell is.
+  // Fields with the row of each point and cell.
   const auto heat = read("PointData/heat");
   const auto of_cells = read("CellData/heat");
   const std::string odd = "a_b \\ \x01\xff";
@@ -111,7 +111,7 @@ TEST(VtkhdfTags, HaveTheirValuesTypesAndComponents) {
     const double row = of_cells[2 * c];
     EXPECT_EQ(of_cells[2 * c + 1], -1.0);
     EXPECT_EQ(at_cells[3 * c + 1], row);
-    EXPECT_EQ(few[c], std::fmod(row, 5.0) == 2.0 ? row : 0x07070707);  // its default where it has none
+    EXPECT_EQ(few[c], std::fmod(row, 5.0) == 2.0 ? row : 0x07070707);  // the default where there is no value
     EXPECT_EQ(material[c], std::fmod(row, 3.0) == 1.0 ? row : 0x01010101);
     if (std::fmod(row, 3.0) == 1.0) {
       EXPECT_EQ(third[c], row);
@@ -129,7 +129,7 @@ TEST(VtkhdfTags, StandStillInATimeSeries) {
   writer.write_step(0.0);
   std::ranges::fill(heat.values(), 1.0);
   writer.write_step(1.0);
-  writer.write_step(2.0);  // nothing has changed, nothing is written
+  writer.write_step(2.0);  // nothing has changed, so nothing is written
   writer.close();
   if (world().rank() != 0) return;
   const auto read = [&](const std::string& name) { return test::numbers(path, "/VTKHDF/" + name); };
@@ -143,13 +143,13 @@ TEST(VtkhdfTags, StandStillInATimeSeries) {
 TEST(VtkhdfTags, NamesThatAreWrittenAlike) {
   const fs::path path = test::scratch() / "alike.vtkhdf";
   mesh::Mesh mesh(world(), with_gaps(world()));
-  mesh.add_field<double>("a_b \\ \x01\xff", mesh::Dim::vertex);  // as the tag 'a/b ...' would be
+  mesh.add_field<double>("a_b \\ \x01\xff", mesh::Dim::vertex);  // the name that the tag 'a/b ...' would get
   testing::internal::CaptureStderr();
   io::write(mesh, path.string());
   const std::string said = testing::internal::GetCapturedStderr();
   EXPECT_TRUE(world().rank() > 0 || said.find("is taken)") != std::string::npos) << said;
   mesh.add_field<double>("x/y", mesh::Dim::vertex);
-  mesh.add_field<double>("x_y", mesh::Dim::volume);  // of cells: no trouble
+  mesh.add_field<double>("x_y", mesh::Dim::volume);  // on cells: no conflict
   io::write(mesh, path.string());
   mesh.add_field<double>("x_y", mesh::Dim::vertex);
   try {

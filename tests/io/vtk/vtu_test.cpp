@@ -1,5 +1,5 @@
-// VTU files as text: the same on any rank count, and what is wrong with them. tests/cli/test_vtk_files.py has the
-// binary forms, as VTK writes them.
+// VTU files as text: the same on any rank count, and faulty files. tests/cli/test_vtk_files.py has the binary forms of
+// VTK itself.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -19,7 +19,7 @@ using test::expect_bad;
 using test::with;
 using test::world;
 
-/// Two tets in one piece, one in another.
+/// A file with two tets in one piece, one in another.
 const std::string good = R"(<?xml version="1.0"?>
 <!-- two > one -->
 <VTKFile type="UnstructuredGrid" version="0.1" byte_order="LittleEndian">
@@ -76,7 +76,7 @@ TEST(BadVtu, MarkupIsWrong) {
   expect_bad("p.vtu", with(good, "\"UnstructuredGrid\"", "\"PUnstructuredGrid\""),
              "only names the files of its pieces");
   expect_bad("lzma.vtu", with(good, " version=\"0.1\"", " compressor=\"vtkLZMADataCompressor\""),
-             "is compressed by vtkLZMADataCompressor, barrio knows vtkZLibDataCompressor");
+             "is compressed by vtkLZMADataCompressor; barrio knows vtkZLibDataCompressor");
   expect_bad("form.vtu", with(good, "format=\"ascii\"", "format=\"morse\""), "of the unknown format 'morse'");
   expect_bad("appended.vtu", with(good, "format=\"ascii\"", "format=\"appended\" offset=\"0\""),
              "has no appended data");

@@ -25,7 +25,7 @@ mesh::MeshTables wing(mpi::Context& context) {
   return tables;
 }
 
-/// Write a series of three steps with fields that depend on global ids alone.
+/// Write a series of three steps with fields that depend only on global ids.
 void write_series(mpi::Context& context, const fs::path& path) {
   mesh::Mesh mesh(context, wing(context), {.ghost_layers = 1});
   auto heat = mesh.add_field<double>("heat", Dim::vertex);
@@ -58,7 +58,7 @@ TEST(Vtkhdf, ContentsDoNotDependOnTheRankCount) {
   EXPECT_FALSE(fs::exists(by_all.string() + ".part"));
 }
 
-/// A series in which every fifth cell leaves between steps 0 and 1, and nothing changes between 1 and 2.
+/// Write a series without every fifth cell from step 1 on, and without changes between steps 1 and 2.
 void write_changing(mpi::Context& context, const fs::path& path) {
   mesh::Mesh mesh(context, wing(context), {.ghost_layers = 1});
   auto count = mesh.add_field<std::int64_t>("count", Dim::volume);

@@ -48,7 +48,7 @@ TEST(Adjacency, SidesHaveOneOrTwoCells) {
   }
 }
 
-/// The corners of faces, wherever they are.
+/// Gather the corners of faces, over all ranks.
 std::set<std::set<std::int64_t>> corners_of(const Mesh& mesh, const Sides& sides, const Range& some) {
   std::vector<std::int64_t> corners;
   for (const LocalId side : some) {
@@ -81,7 +81,7 @@ TEST(Adjacency, TheSkinOfTheMeshIsItsListedBoundary) {
 }
 
 TEST(Adjacency, TheSkinOfASetIsThatOfTheWholeMesh) {
-  // Every third cell: by common vertices of hexes, four make a face.
+  // Without every third cell. The oracle finds faces by four common vertices of hexes.
   const MeshTables tables = parted_box(world(), {5, 4, 3}, false, 7);
   const Mesh mesh(world(), tables, {.ghost_layers = 2});
   const Sides sides(mesh, Dim::face);
@@ -104,7 +104,7 @@ TEST(Adjacency, TheSkinOfASetIsThatOfTheWholeMesh) {
     if (n == 1) expected.insert(corners);
   EXPECT_EQ(corners_of(mesh, sides, skin(mesh, sides, some)), expected);
 
-  // As one rank sees it the ghosts count, so that faces towards cells out of sight are skin too.
+  // The local skin counts ghosts as cells, so faces to unknown cells are also in it.
   const Range local = local_skin(sides, some);
   for (const LocalId side : skin(mesh, sides, some)) EXPECT_TRUE(local.contains(side));
 }

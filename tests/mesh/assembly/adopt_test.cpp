@@ -21,7 +21,7 @@
 #include "tests/mesh/sets_and_tags.hpp"
 #include "tests/support/mpi_test.hpp"
 
-// A mesh that came apart and was put together is the mesh that was there; and what a program hands over is looked at.
+// A released and adopted mesh equals the original, and `adopt` checks the data of a program.
 
 namespace barrio::mesh {
 namespace {
@@ -35,12 +35,12 @@ using test::mixed_plane;
 using test::parted_box;
 using test::world;
 
-/// Prisms and pyramids below hexes: a column of each over every square of a grid.
+/// Make prisms and pyramids below hexes: a column of each over every square of a grid.
 MeshTables layers_of_all_types(std::int64_t n) {
   const Rank me = world().rank();
   MeshTables tables;
   const std::int64_t plane = (n + 1) * (n + 1);
-  tables.vertices = {3 * plane + n * n, world().size()};  // three planes, and tips of pyramids
+  tables.vertices = {3 * plane + n * n, world().size()};  // three planes, and the apexes of pyramids
   const auto vertex = [&](std::int64_t i, std::int64_t j, std::int64_t k) {
     return GlobalId{k * plane + j * (n + 1) + i};
   };
@@ -88,7 +88,7 @@ MeshTables layers_of_all_types(std::int64_t n) {
   return tables;
 }
 
-/// All meshes that are tried.
+/// Make all test meshes.
 std::vector<MeshTables> meshes() {
   std::vector<MeshTables> all{parted_box(world(), {4, 3, 4}, true, 5),
                               parted_box(world(), {6, 4, 3}, false, world().size()), mixed_plane(6),
@@ -102,7 +102,7 @@ std::vector<MeshTables> meshes() {
   partition_cells(world(), polyhedra, world().size());
   all.push_back(polyhedra);
   all.push_back(test::scattered(world(), make_box(world(), {.n = {3, 4, 3}, .tets = true}), 7));
-  all.push_back(parted_box(world(), {2, 2, 2}, false, 1));  // the other ranks are empty
+  all.push_back(parted_box(world(), {2, 2, 2}, false, 1));  // other ranks are empty
   return all;
 }
 
@@ -110,10 +110,10 @@ std::vector<BuildOptions> ways() {
   return {{}, {.ghost_layers = 1}, {.ghost_layers = 2, .ghost_sides = true}, {.ghost_layers = 1, .bridge = Dim::edge}};
 }
 
-/// Bring everything of one dimension into a random order.
+/// Shuffle all entities of one dimension.
 void shuffle(LocalMesh& local, Dim dim, std::mt19937_64& random) {
   const std::size_t n = local.size(dim);
-  std::vector<std::int32_t> order(n);  // old place by new
+  std::vector<std::int32_t> order(n);  // old index by new index
   std::iota(order.begin(), order.end(), 0);
   std::ranges::shuffle(order, random);
   std::vector<std::int32_t> place(n);
@@ -158,7 +158,7 @@ void shuffle(LocalMesh& local, Dim dim, std::mt19937_64& random) {
   }
   for (MeshTag& tag : local.tags) {
     MeshTag::Values& values = tag.on[index(dim)];
-    std::vector<std::pair<std::int32_t, std::size_t>> moved;  // new place, which value
+    std::vector<std::pair<std::int32_t, std::size_t>> moved;  // new index, number of the value
     for (const LocalId id : values.entities) moved.emplace_back(place[index(id)], moved.size());
     std::ranges::sort(moved);
     MeshTag::Values sorted;
@@ -217,7 +217,7 @@ TEST(Adopt, MovesAfterwards) {
   EXPECT_EQ(adopted.revision(), world().size() > 1 ? 2U : 1U);
 }
 
-/// What is left of a mesh when each rank drops some of its cells, without a word to the others.
+/// Each rank drops some of its cells without communication.
 TEST(Adopt, LeavesOutWhatNoCellUses) {
   for (const bool tets : {false, true}) {
     MeshTables tables = parted_box(world(), {4, 3, 4}, tets, world().size());
@@ -226,12 +226,12 @@ TEST(Adopt, LeavesOutWhatNoCellUses) {
     Mesh mesh(world(), tables, {.ghost_layers = 1, .ghost_sides = true});
     fill(mesh);
     LocalMesh local = std::move(mesh).release();
-    // A set of all vertices: those that are left out leave it too.
+    // A set of all vertices: dropped vertices leave it too.
     MeshSet& all = local.sets.emplace_back();
     all.info.name = "all";
     if (local.n_vertices() > 0) all.vertices.insert({LocalId{0}, local_id(local.n_vertices())});
     LocalEntities& cells = local.entities[index(Dim::volume)];
-    // Places of cells that stay, and what goes with a cell.
+    // Indices of the remaining cells; `keep` moves data of cells.
     std::vector<std::size_t> kept;
     for (std::size_t c = 0; c < cells.size(); ++c)
       if (stays(value(cells.ids[c]))) kept.push_back(c);
@@ -261,7 +261,7 @@ TEST(Adopt, LeavesOutWhatNoCellUses) {
       EXPECT_TRUE(is_member || left.status(Dim::vertex, local_id(v)).is_ghost);
     }
     EXPECT_LE(left.sets().back().vertices.size(), left.vertices().size());
-    // The oracle: users of each vertex among the cells that are left.
+    // The oracle: users of each vertex among the remaining cells.
     std::map<std::int64_t, std::set<int>> users;
     std::int64_t n_cells = 0;
     for (std::size_t c = 0; c < whole.cells.size(); ++c) {
@@ -289,13 +289,13 @@ TEST(Adopt, LeavesOutWhatNoCellUses) {
 }
 
 TEST(Adopt, TakesArraysOfAProgram) {
-  // A fan of triangles around vertex 0, some on each rank; every rank knows by itself who shares the spokes.
+  // A fan of triangles around vertex 0, some on each rank; every rank knows which ranks share the spokes.
   const int n_ranks = world().size();
   const Rank me = world().rank();
   LocalMesh local;
   local.cell_dim = Dim::face;
   const int n_each = 3;
-  const int n = n_each * n_ranks;  // triangles; vertices 1 .. n lie on a circle, for one rank that closes
+  const int n = n_each * n_ranks;  // triangles; vertices 1 .. n are on a circle, closed on one rank
   LocalEntities& cells = local.entities[index(Dim::face)];
   cells.types = {CellType::triangle};
   cells.nodes_per_entity = 3;
@@ -334,11 +334,11 @@ TEST(Adopt, TakesArraysOfAProgram) {
   EXPECT_EQ(mesh.n_parts(), n_ranks);
 }
 
-// What is wrong, and on which rank: all ranks hear the same, and what was handed over is still there.
+// A fault on one rank: all ranks get the same error, and the passed data remain.
 
 using Spoil = std::function<void(LocalMesh&)>;
 
-/// @param words  of the message
+/// Expect that `adopt` refuses a spoilt mesh. @param words  in the message
 void expect_refused(const Spoil& spoil, Rank on, const std::string& words) {
   MeshTables tables = parted_box(world(), {4, 3, 4}, true, world().size());
   add_tags(tables);
@@ -368,18 +368,18 @@ TEST(Adopt, RefusesArraysThatDoNotFit) {
   const Rank last = world().size() - 1;
   expect_refused([](LocalMesh& m) { m.vertex_ids.push_back(m.vertex_ids[0]); }, 0, "is given twice");
   expect_refused([](LocalMesh& m) { m.coordinates.pop_back(); }, last, "coordinates");
-  expect_refused([](LocalMesh& m) { m.coordinates[4] = std::nan(""); }, last, "are not finite");
+  expect_refused([](LocalMesh& m) { m.coordinates[4] = std::nan(""); }, last, "must be finite");
   expect_refused([](LocalMesh& m) { m.vertex_ids[1] = GlobalId{-4}; }, last, "vertex -4");
   expect_refused([](LocalMesh& m) { m.entities[3].ids[0] = m.entities[3].ids[1]; }, last, "is given twice");
-  expect_refused([](LocalMesh& m) { m.entities[3].nodes[1] = local_id(m.n_vertices()); }, last, "names vertex place");
+  expect_refused([](LocalMesh& m) { m.entities[3].nodes[1] = local_id(m.n_vertices()); }, last, "refers to vertex");
   expect_refused([](LocalMesh& m) { m.entities[3].nodes.pop_back(); }, 1, "nodes of cells");
   expect_refused([](LocalMesh& m) { m.entities[3].types[0] = CellType::quad; }, 1, "cell type");
   expect_refused([](LocalMesh& m) { m.cell_parts[0] = 99; }, 1, "part 99");
   expect_refused([](LocalMesh& m) { std::get<std::vector<double>>(m.fields[0].values).pop_back(); }, 1, "field 'x'");
   expect_refused([](LocalMesh& m) { m.tags[0].on[0].items.bytes.pop_back(); }, 1, "tag 'dense'");
   if (world().size() == 1) return;
-  expect_refused([](LocalMesh& m) { m.fields[0].name = "y"; }, 1, "other sets, tags, fields");
-  expect_refused([](LocalMesh& m) { m.tags.pop_back(); }, 1, "other sets, tags, fields");
+  expect_refused([](LocalMesh& m) { m.fields[0].name = "y"; }, 1, "the same sets, tags, fields");
+  expect_refused([](LocalMesh& m) { m.tags.pop_back(); }, 1, "the same sets, tags, fields");
 }
 
 TEST(Adopt, RefusesContradictions) {
@@ -390,7 +390,7 @@ TEST(Adopt, RefusesContradictions) {
   };
   const Rank last = world().size() - 1;
   expect_refused([&](LocalMesh& m) { m.coordinates[3 * shared(m)] += 1e-9; }, last,
-                 "has other sharers, nodes or coordinates");
+                 "has different sharers, nodes or coordinates");
   expect_refused([&](LocalMesh& m) { m.vertex_sharers[shared(m)] = -1; }, last, "is shared with rank");
   expect_refused([&](LocalMesh& m) { m.vertex_ids[shared(m)] = GlobalId{1000000}; }, last, "is shared with rank");
   expect_refused(
@@ -413,7 +413,7 @@ TEST(Adopt, RefusesContradictions) {
 
 TEST(Adopt, RefusesACellOfTwoRanks) {
   if (world().size() == 1) return;
-  // One tet, on all ranks, with all its vertices.
+  // One tet with all its vertices, on all ranks.
   LocalMesh local;
   std::vector<Rank> all(world().size());
   std::iota(all.begin(), all.end(), 0);

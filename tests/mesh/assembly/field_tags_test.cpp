@@ -10,7 +10,7 @@
 #include "tests/mesh/same_tables.hpp"
 #include "tests/support/mpi_test.hpp"
 
-// Fields of a mesh are tags in its tables.
+// Fields of a mesh become tags in its tables.
 
 namespace barrio::mesh {
 namespace {
@@ -21,7 +21,7 @@ using test::TagValues;
 using test::values_of;
 using test::world;
 
-/// The one value of a tag's row as a number. @param at  component
+/// Return a value of a tag's row as a number. @param at  component
 template <class T>
 T number(const TagValues& values, std::int32_t block, std::int64_t row, std::size_t at = 0) {
   T out{};
@@ -93,14 +93,34 @@ TEST(ToTables, FieldsThatAreNoTagsAreRefusedByAllRanks) {
   for (std::size_t c = 0; c < large.n_owned(Dim::volume); ++c)
     if (value(large.cells().global_ids[c]) == 13) n.values()[c] = (std::int64_t{1} << 53) + 1;
   EXPECT_EQ(refusal(large),
-            "field 'n': has the value 9007199254740993, which is no exact float64, and tags have no int64 (keep it in "
+            "field 'n': has the value 9007199254740993, which is not exact in float64; tags have no int64 (keep it in "
             "two fields of int32, or save without fields)");
   Mesh mixed(world(), tables);
   mixed.add_field<double>("x", Dim::vertex);
   mixed.add_field<double>("x", Dim::volume, 3);
   EXPECT_EQ(refusal(mixed),
-            "field 'x': is not of the same type on all dimensions, so it is not one tag (give them different names, or "
+            "field 'x': must have one type on all dimensions to be saved as a tag (give them different names, or "
             "save without fields)");
+}
+
+TEST(FieldTags, AFieldOfAnotherTypeOrNameIsRefused) {
+  MeshTables tables = test::tagged_box(world());
+  partition_cells(world(), tables, 3);
+  Mesh mesh(world(), tables);
+  mesh.add_field<double>("x", Dim::vertex);
+  const auto refusal = [&](auto ask) -> std::string {
+    try {
+      ask();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::usage);
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(refusal([&] { (void)mesh.field<float>("x", Dim::vertex); }),
+            "field 'x': has values of type double, and was asked for as float (ask for double)");
+  EXPECT_EQ(refusal([&] { (void)mesh.field<double>("y", Dim::vertex); }),
+            "field 'y': does not exist on dimension 0. Did you mean 'x'?");
 }
 
 }  // namespace

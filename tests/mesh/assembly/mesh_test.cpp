@@ -65,11 +65,11 @@ TEST(Mesh, EqualsTheSerialOracleOnTets) { expect_equals_oracle(parted_box(world(
 TEST(Mesh, EqualsTheSerialOracleWithScatteredParts) { expect_equals_oracle(scattered_box({5, 4, 3}, true, 9)); }
 TEST(Mesh, EqualsTheSerialOracleWithSeveralLayers) {
   for (const int n_layers : {0, 2, 3, 5})
-    expect_equals_oracle(parted_box(world(), {9, 3, 3}, false, 9), n_layers);  // parts one thick
+    expect_equals_oracle(parted_box(world(), {9, 3, 3}, false, 9), n_layers);  // parts are one cell thick
   expect_equals_oracle(parted_box(world(), {5, 4, 6}, true, 6), 2);
   expect_equals_oracle(scattered_box({5, 4, 3}, true, 9), 2);
 }
-/// Ghosts over a bridge, and the listed faces that come with them, are those of the oracle.
+/// Expect the oracle's ghosts over a bridge, and the listed faces that come with them.
 void expect_bridged(const MeshTables& tables, const BuildOptions& options, std::size_t n_common,
                     const std::function<bool(std::int64_t)>& may = {}) {
   const WholeMesh whole(world(), tables);
@@ -98,7 +98,7 @@ void expect_bridged(const MeshTables& tables, const BuildOptions& options, std::
   for (std::size_t i = 0; i < table.n_owned; ++i) id.values()[i] = value(table.global_ids[i]);
   mesh.plan(id).exchange();
   for (std::size_t i = 0; i < table.size(); ++i) EXPECT_EQ(id.values()[i], value(table.global_ids[i]));
-  // Sets hold the ghosts' faces too.
+  // Sets also contain the ghosts' faces.
   const MeshSet& low = mesh.set(SetKind::neumann, "x-");
   for (std::size_t i = 0; i < table.size(); ++i) {
     bool is_low = true;
@@ -124,7 +124,7 @@ TEST(Mesh, ListedFacesOfGhostsComeOnRequest) {
   }
 }
 
-/// Tables with cells 3, 4, 5, 9 .. 40 in a set that another one holds, and a material set of every second cell.
+/// Add a set of cells 3, 4, 5, 9 .. 40, contained in another set, and a material set of every second cell.
 MeshTables with_sets(MeshTables tables) {
   const auto inner = static_cast<std::int32_t>(tables.sets.size());
   tables.sets.push_back({.kind = SetKind::other, .id = 1, .name = "inner"});
@@ -183,7 +183,7 @@ TEST(Mesh, GhostsOfWhatDoesNotExistAreRefused) {
   EXPECT_NE(refusal({.ghost_layers = 1, .ghost_ranks = {0, world().size()}}).find("there are"), std::string::npos);
   if (world().size() == 1) return;
   const std::vector<Rank> other = world().rank() == 0 ? std::vector<Rank>{0} : std::vector<Rank>{};
-  EXPECT_NE(refusal({.ghost_layers = 1, .ghost_ranks = other}).find("not the same on every rank"), std::string::npos);
+  EXPECT_NE(refusal({.ghost_layers = 1, .ghost_ranks = other}).find("must be the same"), std::string::npos);
 }
 
 TEST(Mesh, EmptyRanksAreLegal) { expect_equals_oracle(parted_box(world(), {3, 2, 2}, false, 2)); }
@@ -206,7 +206,7 @@ TEST(Mesh, ExchangesFieldsOnVerticesAndCells) {
   for (std::size_t i = 0; i < mesh.cells().n_owned; ++i) part.values()[i] = mesh.cell_parts()[i];
   auto x_halo = mesh.plan(x);
   auto part_halo = mesh.plan(part);
-  for (int repeat = 0; repeat < 3; ++repeat) {  // both under way at once, several times
+  for (int repeat = 0; repeat < 3; ++repeat) {  // both in flight at once, several times
     x_halo.begin();
     part_halo.begin();
     x_halo.end();
@@ -251,7 +251,7 @@ TEST(Mesh, RefusesWhatItCannotDoByName) {
   } catch (const Error& error) {
     EXPECT_NE(error.cause().find("Did you mean 'temperature'?"), std::string::npos);
   }
-  auto on_edges = mesh.add_field<double>("flux", Dim::edge);  // of which the file lists none
+  auto on_edges = mesh.add_field<double>("flux", Dim::edge);  // the file lists no edges
   EXPECT_THROW(static_cast<void>(mesh.plan(on_edges)), Error);
   EXPECT_THROW(Mesh(world(), tables, {.ghost_layers = 1, .bridge = Dim::volume}), AgreedError);
 }

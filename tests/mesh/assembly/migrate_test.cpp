@@ -18,7 +18,7 @@
 #include "tests/support/collect.hpp"
 #include "tests/support/mpi_test.hpp"
 
-// A mesh whose cells were moved equals the one that is built where they went.
+// After migration, a mesh equals one that is built with the new distribution.
 
 namespace barrio::mesh {
 namespace {
@@ -32,7 +32,7 @@ using test::mixed_plane;
 using test::parted_box;
 using test::world;
 
-/// A rank for each cell of the whole mesh; the same on every rank.
+/// New rank of each cell of the whole mesh; the same on every rank.
 using Destination = std::function<Rank(std::int64_t cell)>;
 
 std::vector<Rank> destinations(const Mesh& mesh, const Destination& rank_of) {
@@ -42,7 +42,7 @@ std::vector<Rank> destinations(const Mesh& mesh, const Destination& rank_of) {
   return to;
 }
 
-/// The tables with the parts that cells are moved to; one part a rank.
+/// Set the parts in the tables to the new ranks; one part per rank.
 MeshTables with_parts(MeshTables tables, const Destination& rank_of) {
   tables.n_parts = world().size();
   const std::vector<GlobalId> ids = top_ids(world(), tables);
@@ -79,7 +79,7 @@ TEST(Migrate, ShiftsCellsToTheNextRank) {
 }
 
 TEST(Migrate, ScattersAndGathers) {
-  const Destination to_one = [](std::int64_t) { return world().size() - 1; };  // all others get empty
+  const Destination to_one = [](std::int64_t) { return world().size() - 1; };  // all others become empty
   for (const bool tets : {false, true})
     expect_moves(parted_box(world(), {4, 3, 4}, tets, 5),
                  {scattered(test::seed()), to_one, scattered(test::seed() + 99)},
@@ -102,7 +102,7 @@ TEST(Migrate, MovesTagsOfAllKindsAndSetsInSets) {
 }
 
 TEST(Migrate, GivesCellsToNeighboursWithoutAskingFurther) {
-  // Each rank gives every third cell to one of its neighbours: nobody is written to who is farther than two steps.
+  // Each rank moves every third cell to one of its neighbours: messages go at most two hops.
   for (const bool tets : {false, true}) {
     const MeshTables tables = parted_box(world(), {6, 5, 4}, tets, world().size());
     const BuildOptions options{.ghost_layers = 1, .ghost_sides = true};
@@ -139,7 +139,7 @@ TEST(Migrate, TakesDestinationsThatTheMeshItselfHolds) {
 }
 
 TEST(Migrate, KeepsSidesOfSecondOrderWithTheirCells) {
-  // A tri3 (0 1 2) beside a tri6 (1 0 3 with nodes 4 5 6); the edge 0 1 is listed with its middle, so it is the tri6's.
+  // A tri3 (0 1 2) next to a tri6 (1 0 3, nodes 4 5 6). The listed edge 0 1 has a midpoint, so it belongs to the tri6.
   MeshTables tables;
   const int n_ranks = world().size();
   tables.vertices = {7, n_ranks};
@@ -222,12 +222,12 @@ TEST(Migrate, MovesNothingWhenAllStay) {
   EXPECT_EQ(mesh.checksum(), before);
   EXPECT_EQ(mesh.revision(), 0U);
   EXPECT_EQ(mesh.cells().nodes.data(), nodes) << "the mesh is the one that was there";
-  // Parts are those of ranks, as after any other migration.
+  // One part per rank, as after any migration.
   EXPECT_EQ(mesh.n_parts(), world().size());
   EXPECT_TRUE(std::ranges::equal(mesh.cell_parts(), owners));
 }
 
-/// Particles that a program keeps for entities: as many as the id says, each with its place.
+/// Particles that a program keeps for entities: as many as the id says, each with its index.
 using Particles = std::vector<std::vector<std::int64_t>>;
 
 Payload payload_of(const Mesh& mesh, Dim dim, Particles& all) {
@@ -260,7 +260,7 @@ TEST(Migrate, CarriesWhatTheProgramKeeps) {
   std::vector<Payload> payloads;
   for (std::size_t i = 0; i < dims.size(); ++i) {
     for (const GlobalId id : mesh.global_ids(dims[i])) kept[i].push_back(particles_of(id));
-    kept[i].resize(mesh.n_owned(dims[i]));  // copies come from their owners
+    kept[i].resize(mesh.n_owned(dims[i]));  // owners send the copies
     payloads.push_back(payload_of(mesh, dims[i], kept[i]));
   }
   for (int repeat = 0; repeat < 3; ++repeat) {
@@ -286,7 +286,7 @@ TEST(Migrate, SurvivesAProgramThatThrows) {
   payload.pack = [&](LocalId, std::vector<std::byte>&) {
     if (is_last) throw std::runtime_error("no ink left");
   };
-  if (world().size() == 1) return;  // nothing moves, so nothing is asked
+  if (world().size() == 1) return;  // nothing moves, so there are no calls
   const std::vector<Rank> to = destinations(mesh, scattered(test::seed()));
   try {
     mesh.migrate(to, {payload});
@@ -310,13 +310,13 @@ TEST(Migrate, SurvivesAProgramThatThrows) {
   EXPECT_EQ(mesh.tags().size(), n_tags);
   expect_filled(mesh);
   EXPECT_THROW(mesh.migrate(to, is_last ? std::vector<Payload>{payload} : std::vector<Payload>{}), AgreedError);
-  payload.dim = Dim::edge;  // of which it lists none
+  payload.dim = Dim::edge;  // the mesh lists no edges
   EXPECT_THROW(mesh.migrate(std::vector<Rank>(mesh.n_owned(Dim::volume), 0), {payload}), AgreedError);
   mesh.validate();
 }
 
 TEST(Migrate, BalancesWeights) {
-  // Cells of the lower half weigh three times as much; all of them begin on one rank.
+  // Cells of the lower half have three times the weight; initially all are on one rank.
   MeshTables tables = parted_box(world(), {6, 6, 8}, false, 1);
   Mesh mesh(world(), tables, {.ghost_layers = 1});
   const auto weigh = [&] {

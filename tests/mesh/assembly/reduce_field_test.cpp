@@ -19,10 +19,10 @@ Mesh box_with_ghosts(int n_parts) {
 }
 
 TEST(ReduceField, ContributionsOfOwnCellsAddUp) {
-  for (const int n_parts : {1, 9}) {  // with one, ranks stay empty
+  for (const int n_parts : {1, 9}) {  // with one part, other ranks are empty
     Mesh mesh = box_with_ghosts(n_parts);
     auto sum = mesh.add_field<double>("sum", Dim::vertex, 2);
-    for (double& value : sum.values()) value = -1000.0;  // ghosts do not count, whatever they hold
+    for (double& value : sum.values()) value = -1000.0;  // values of ghosts do not count
     for (std::size_t c = 0; c < mesh.cells().n_owned; ++c)
       for (const LocalId v : mesh.cells().nodes_of(c))
         sum.values()[2 * index(v)] = sum.values()[2 * index(v) + 1] = 0.0;

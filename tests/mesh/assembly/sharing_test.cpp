@@ -100,7 +100,7 @@ TEST(Sharing, InterfacesAreTheSharedEntitiesByTheirSharers) {
   for (const Rank rank : mesh.neighbours()) EXPECT_EQ(ids_of(mesh.shared_with(Dim::vertex, rank)), with[rank]);
 }
 
-/// Where each entity of a dimension is on each rank that holds it, collected without the mesh's knowledge of it.
+/// Gather the local index of each entity on each rank that holds it, without the mesh's own sharing data.
 std::map<std::int64_t, std::map<int, int>> holders_of(std::span<const GlobalId> ids) {
   struct Known {
     std::int64_t id;
@@ -153,7 +153,7 @@ TEST(Sharing, RemoteIdsNameEveryCopyToEveryHolder) {
         EXPECT_TRUE(cells.entities().empty());
         EXPECT_TRUE(std::ranges::equal(vertices.entities(), mesh.sharing(Dim::vertex).shared));
       }
-      EXPECT_THROW(RemoteIds(mesh, Dim::edge), Error);  // the file lists none
+      EXPECT_THROW(RemoteIds(mesh, Dim::edge), Error);  // the file lists no edges
     }
 }
 
@@ -181,13 +181,13 @@ TEST(Sharing, ReducesByName) {
   }
 }
 
-/// Break a mesh in one place on the last rank; all ranks must hear of it.
+/// Break a mesh in one place on the last rank; all ranks must get the error.
 void expect_refused(const std::function<bool(VertexTable&, EntityTable&)>& break_it) {
   const Mesh mesh(world(), parted_box(world(), {5, 4, 3}, true, 8), {.ghost_layers = 1});
   bool is_broken = false;
   if (world().rank() == world().size() - 1)
     is_broken = break_it(const_cast<VertexTable&>(mesh.vertices()), const_cast<EntityTable&>(mesh.cells()));
-  if (mpi::max(world(), static_cast<std::int64_t>(is_broken)) == 0) return;  // nothing of the kind on so few ranks
+  if (mpi::max(world(), static_cast<std::int64_t>(is_broken)) == 0) return;  // not applicable on so few ranks
   EXPECT_THROW(mesh.validate(), AgreedError);
 }
 

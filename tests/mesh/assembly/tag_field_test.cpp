@@ -97,19 +97,19 @@ TEST(TagAsField, RefusalsSayWhatTheTagIs) {
   EXPECT_EQ(refused(double{}, "few", Dim::vertex),
             "tag 'few': has no values on vertices (it has some on volumes, sets)");
   EXPECT_EQ(refused(double{}, "gaps", Dim::volume),
-            "tag 'gaps': has values on 12 of 36 volumes and no default (give a number for the others: fill)");
+            "tag 'gaps': has values on 12 of 36 volumes and no default (give a value for the others with fill)");
   EXPECT_EQ(refused(std::int32_t{}, "gaps", Dim::volume, {.fill = 0.5}),
-            "tag 'gaps': has the value 0.5, which int32 does not hold (ask for a field of double)");
+            "tag 'gaps': has the value 0.5, which int32 cannot hold exactly (ask for a field of double)");
   EXPECT_EQ(refused(std::int32_t{}, "large", Dim::vertex, {.n_components = 64}),
-            "tag 'large': is of float64, not of int32 (ask for a field of double)");
+            "tag 'large': has type float64, not int32 (ask for a field of double)");
   EXPECT_EQ(refused(double{}, "lists", Dim::vertex),
-            "tag 'lists': has values of varying length (take them entity by entity: MeshTag::value)");
+            "tag 'lists': has values of varying length (read them one by one with MeshTag::value)");
   EXPECT_EQ(refused(double{}, "flags", Dim::volume, {.n_components = 3}),
-            "tag 'flags': holds values of the type bits, which are no numbers (take them entity by entity: "
+            "tag 'flags': holds values of the type bits, which are not numbers (read them one by one with "
             "MeshTag::value)");
   EXPECT_NE(refused(double{}, "large1", Dim::vertex).find("Did you mean 'large'?"), std::string::npos);
   mesh.add_field<double>("few", Dim::volume);
-  EXPECT_NE(refused(double{}, "few", Dim::volume).find("exists already"), std::string::npos);
+  EXPECT_NE(refused(double{}, "few", Dim::volume).find("already exists"), std::string::npos);
 }
 
 TEST(TagAsField, TagsAreLookedFor) {

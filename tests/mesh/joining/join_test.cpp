@@ -19,14 +19,14 @@ namespace {
 using test::WholeMesh;
 using test::world;
 
-/// A box of unit cells with its lower corner somewhere.
+/// Make a box of unit cells with the given lower corner.
 MeshTables block(std::array<double, 3> low, std::array<std::int64_t, 3> n, bool tets = false) {
   std::array<double, 3> high{};
   for (std::size_t k = 0; k < 3; ++k) high[k] = low[k] + static_cast<double>(n[k]);
   return make_box(world(), {.n = n, .low = low, .high = high, .tets = tets});
 }
 
-/// Move a piece's vertices, the same way on any rank count.
+/// Move a piece's vertices, in the same way on any rank count.
 template <class Move>
 MeshTables moved(MeshTables tables, Move&& move) {
   for (std::size_t i = 0; i < tables.coordinates.size() / 3; ++i)
@@ -41,9 +41,9 @@ std::uint64_t checksum_of(MeshTables tables) {
   return mesh.checksum();
 }
 
-/// The same in plain words: vertices within the tolerance of one of another piece are one, along chains too.
+/// Serial reference: vertices of different pieces within the tolerance become one, also along chains.
 struct SerialJoin {
-  std::vector<std::array<double, 3>> vertices;  // those that stay
+  std::vector<std::array<double, 3>> vertices;  // the remaining ones
   std::vector<WholeMesh::Cell> cells;
 
   SerialJoin(const std::vector<MeshTables>& pieces, double tolerance) {
@@ -111,7 +111,7 @@ TEST(Join, BlocksSideBySideEqualTheSerialOracle) {
 }
 
 TEST(Join, PiecesFarFromTheOriginAndPointsEqualTheSerialOracle) {
-  // Without a tolerance cells of space are narrow, and far from the origin their places would not fit 64 bits.
+  // Without a tolerance the cells of the search grid are tiny, and far from the origin their indices exceed 64 bits.
   const auto far = [](MeshTables piece) {
     return moved(std::move(piece), [](std::int64_t, double* x) {
       for (std::size_t k = 0; k < 3; ++k) x[k] = 5e6 + 0.125 * x[k];
@@ -139,7 +139,7 @@ TEST(Join, RandomShiftsWithinTheToleranceEqualTheSerialOracle) {
 }
 
 TEST(Join, OneBoxInPiecesIsThatBox) {
-  // 8 blocks of 4^3 are a box of 8^3, in another order of elements.
+  // 8 blocks of 4^3 form a box of 8^3, in another order of elements.
   std::vector<MeshTables> pieces;
   for (int p = 0; p < 8; ++p) pieces.push_back(block({4.0 * (p % 2), 4.0 * (p / 2 % 2), 4.0 * (p / 4)}, {4, 4, 4}));
   const Joined joined = join(world(), pieces);
@@ -152,13 +152,13 @@ TEST(Join, OneBoxInPiecesIsThatBox) {
     EXPECT_EQ(joint.n_chained, 0);
     EXPECT_TRUE(joint.is_joined);
   }
-  // Sets of one kind, id and name became one: the material and six sides, each with the faces of all pieces.
+  // Sets of equal kind, id and name are merged: the material and six sides, each with the faces of all pieces.
   EXPECT_EQ(joined.tables.sets.size(), 7U);
   EXPECT_EQ(checksum_of(joined.tables), 3333516964820754254U) << "the value of one rank, written down";
 }
 
 TEST(Join, ReportsWhatDidNotMatch) {
-  // The second block has cells of another size: 3 x 3 vertices meet 4 x 4, only the corners match.
+  // The second block has cells of another size: 3 x 3 vertices meet 4 x 4, and only the corners match.
   const MeshTables coarse = block({0, 0, 0}, {2, 2, 2});
   const MeshTables fine = make_box(world(), {.n = {3, 3, 3}, .low = {2, 0, 0}, .high = {4, 2, 2}});
   const Joined joined = join(world(), {coarse, fine}, {.tolerance = 1e-6});
@@ -200,7 +200,7 @@ TEST(Join, ToleranceMayDifferFromJointToJoint) {
 }
 
 TEST(Join, ReportsAmbiguousAndChainedMatches) {
-  // The other piece has two boxes that end on both sides of this one's face, each within the tolerance of it.
+  // The other piece has two boxes, whose ends are on both sides of this one's face and within its tolerance.
   const MeshTables one = make_box(world(), {.n = {1, 1, 1}});
   const MeshTables near = make_box(world(), {.n = {1, 1, 1}, .low = {0.97, 0.0, 0.0}, .high = {2.0, 1.0, 1.0}});
   const MeshTables far = make_box(world(), {.n = {1, 1, 1}, .low = {1.03, 0.0, 0.0}, .high = {2.1, 1.0, 1.0}});
@@ -216,7 +216,7 @@ TEST(Join, ReportsAmbiguousAndChainedMatches) {
   EXPECT_EQ(open.report.n_vertices, 24);
 }
 
-/// What join says of a tolerance, or nothing.
+/// Return the message with which `join` refuses a tolerance, or "".
 std::string refusal(const std::vector<MeshTables>& pieces, const JoinOptions& options) {
   try {
     (void)join(world(), pieces, options);
@@ -228,7 +228,7 @@ std::string refusal(const std::vector<MeshTables>& pieces, const JoinOptions& op
 }
 
 TEST(Join, RefusesTolerancesThatCollapseCells) {
-  // Cells 0.1 long, tolerance 0.07: each line would become one vertex. 8 hexes, and 12 of the listed faces of each box.
+  // Cells of length 0.1, tolerance 0.07: each line would collapse to one vertex. 8 hexes, and 12 listed faces per box.
   const MeshTables low = make_box(world(), {.n = {4, 1, 1}, .high = {0.4, 1.0, 1.0}});
   const MeshTables high = make_box(world(), {.n = {4, 1, 1}, .low = {0.05, 1.0, 0.0}, .high = {0.45, 2.0, 1.0}});
   const std::string text = refusal({low, high}, {.tolerance = 0.07});
@@ -236,7 +236,7 @@ TEST(Join, RefusesTolerancesThatCollapseCells) {
       text.find("tolerance 0.07: is too wide: 32 cells and listed sides would lose corners, the first in piece 0"),
       std::string::npos)
       << text;
-  // Cells of one piece alone.
+  // Cells of a single piece.
   EXPECT_NE(refusal({low}, {.tolerance = 0.11, .within_pieces = true}).find("would lose corners"), std::string::npos);
   EXPECT_EQ(refusal({low}, {.tolerance = 0.09, .within_pieces = true}), "");
 }
@@ -252,7 +252,7 @@ TEST(Join, TakesNoLongerForAWideTolerance) {
 }
 
 TEST(Join, MergesWithinAPieceWhenAsked) {
-  // One file of two blocks that were never merged: join them with nothing merged first.
+  // One file with two unmerged blocks, made by a join that merges nothing.
   const std::vector<MeshTables> pieces{block({0, 0, 0}, {2, 2, 2}), block({2, 0, 0}, {2, 2, 2})};
   MeshTables unmerged = join(world(), pieces, {.joints = {{0, 1, 0.0}}, .all_or_nothing = false}).tables;
   EXPECT_EQ(unmerged.vertices.n_rows, 45);

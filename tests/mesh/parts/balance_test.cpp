@@ -18,7 +18,7 @@ namespace {
 using test::parted_box;
 using test::world;
 
-/// The methods that this build has.
+/// List the methods of this build.
 std::vector<std::string> methods() {
   std::vector<std::string> all{"rcb", "hilbert"};
   for (const std::string& name : partition::available_graph_methods())
@@ -26,7 +26,7 @@ std::vector<std::string> methods() {
   return all;
 }
 
-/// Cells of the lower half weigh three times as much.
+/// Return weights: cells of the lower half have three times the weight.
 std::vector<std::int64_t> weights_of(const Mesh& mesh) {
   std::vector<std::int64_t> weights;
   for (std::size_t c = 0; c < mesh.n_owned(mesh.cell_dim()); ++c)
@@ -106,10 +106,10 @@ TEST(BalancedRanks, RefusesByName) {
   EXPECT_NE(refusal({.method = "hypergraph"}).find("use one of rcb, hilbert, metis, ptscotch"), std::string::npos);
   std::vector<std::int64_t> weights(mesh.n_owned(Dim::volume), 1);
   if (is_last && !weights.empty()) weights.back() = -4;
-  EXPECT_NE(refusal({.weights = weights}).find("is -4, less than 0"), std::string::npos)
+  EXPECT_NE(refusal({.weights = weights}).find("is -4, but must be at least 0"), std::string::npos)
       << refusal({.weights = weights});
   if (is_last) weights.push_back(1);
-  EXPECT_NE(refusal({.weights = weights}).find("are not one for each of the"), std::string::npos);
+  EXPECT_NE(refusal({.weights = weights}).find("must be one for each of the"), std::string::npos);
 }
 
 }  // namespace

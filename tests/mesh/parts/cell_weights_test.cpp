@@ -18,7 +18,7 @@ namespace {
 
 using test::world;
 
-/// Five hexes, then seven tets, and a face that does not count. Weights do not look at nodes.
+/// Make five hexes, then seven tets, and a face that does not count. Weights do not depend on nodes.
 MeshTables mixed() {
   MeshTables tables;
   for (const auto& [type, n] : {std::pair(CellType::hex, 5), {CellType::quad, 1}, {CellType::tet, 7}})
@@ -26,7 +26,7 @@ MeshTables mixed() {
   return tables;
 }
 
-/// Put a value on each row of a block, or on every other row only.
+/// Put a value on each row of a block, or only on every other row.
 template <class T, class ValueOf>
 void add_column(const MeshTables& tables, std::int32_t block, bool is_dense, ValueOf&& value_of, TagTable& tag) {
   const Slabs& rows = tables.blocks[block].rows;
@@ -40,7 +40,7 @@ void add_column(const MeshTables& tables, std::int32_t block, bool is_dense, Val
   tag.columns.push_back(std::move(column));
 }
 
-/// Weights of all cells, the hexes first.
+/// Gather the weights of all cells, the hexes first.
 std::vector<std::int64_t> all_weights(const MeshTables& tables, const CellWeights& wanted) {
   const std::vector<std::int64_t> mine = compute_cell_weights(world(), tables, wanted);
   const auto first_tet = mine.begin() + static_cast<std::ptrdiff_t>(tables.blocks[0].rows.size(world().rank()));
@@ -106,18 +106,19 @@ TEST(CellWeights, BadWeightsAreRefused) {
   for (const std::int32_t block : {0, 2})
     add_column<std::int32_t>(tables, block, true, [](std::int64_t) { return INT32_MAX; }, large);
   tables.tags = {work, vector, gaps, odd, large};
-  const std::string remedy = " (give each cell a finite number of 0 or more)";
+  const std::string remedy = " (give each cell a finite number >= 0)";
   expect_refused(tables, {.tag = "workk"}, ErrorCode::usage,
-                 "weight 'workk': is no tag of this mesh. Did you mean 'work'? (barrio info lists the tags of a file)");
+                 "weight 'workk': is not a tag of this mesh. Did you mean 'work'? (barrio info lists the tags of a "
+                 "file)");
   expect_refused(
       tables, {.tag = "vector"}, ErrorCode::usage,
-      "weight 'vector': is a tag whose values are not one number (give a tag of one integer or real number a "
+      "weight 'vector': must be a tag with a single number per cell (give a tag with one integer or real number per "
       "cell)");
   expect_refused(tables, {.tag = "work"}, ErrorCode::bad_input,
                  "weight 'work' of element 3 (0-based): is -0.5" + remedy);
   expect_refused(tables, {.tag = "odd"}, ErrorCode::bad_input, "weight 'odd' of element 10 (0-based): is nan" + remedy);
   expect_refused(tables, {.by_type = {{CellType::hex, 1'000'000'000}}, .tag = "large"}, ErrorCode::bad_input,
-                 "weights of cells: add up to more than can be counted, 2^62 (divide them all by the same number)");
+                 "weights of cells: add up to more than 2^62 (divide them all by the same number)");
   try {
     static_cast<void>(compute_cell_weights(world(), tables, {.tag = "gaps"}));
     ADD_FAILURE() << "should refuse a cell without a value";
@@ -133,7 +134,7 @@ TEST(CellWeights, EveryPartitionerBalancesThem) {
     if (!is_by_coordinates && std::ranges::find(available, method) == available.end()) continue;
     for (const bool tets : {false, true}) {
       MeshTables tables = make_box(world(), {.n = {10, 10, 10}, .tets = tets});
-      // The lower half of the box is five times the work.
+      // Cells of the lower half of the box have five times the weight.
       std::vector<std::int64_t> weights;
       for (const GlobalId id : top_ids(world(), tables))
         weights.push_back(2 * value(id) < tables.n_global(Dim::volume) ? 5 : 1);
@@ -153,7 +154,7 @@ TEST(CellWeights, AreOnePerCellOrNone) {
   MeshTables tables = make_box(world(), {.n = {4, 3, 2}});
   const std::size_t n = tables.blocks[0].rows.size(world().rank());
   for (const char* method : {"rcb", "hilbert"}) {
-    // The first rank alone has weights: the cells of the others count 1 each.
+    // Only the first rank has weights: the cells of the others have weight 1.
     partition_cells(world(), tables, 3, method, std::vector<std::int64_t>(world().rank() == 0 ? n : 0, 1));
     const auto parts = tables.parts;
     partition_cells(world(), tables, 3, method);

@@ -15,7 +15,7 @@ namespace {
 
 using test::world;
 
-/// The number of pieces of each part's cells: flood them one after the other.
+/// Count the pieces of each part by flood fill.
 std::vector<int> flood(const test::WholeMesh& whole, const std::vector<std::set<std::size_t>>& touching) {
   std::vector<int> n_pieces(whole.n_parts, 0);
   std::set<std::size_t> seen;
@@ -34,8 +34,8 @@ std::vector<int> flood(const test::WholeMesh& whole, const std::vector<std::set<
   return n_pieces;
 }
 
-/// All figures from their definitions, on the whole mesh. Cells of conforming meshes that have three vertices in common
-/// have a side in common.
+/// Compute all figures from their definitions, on the whole mesh. In conforming meshes, cells with three common
+/// vertices share a side.
 PartitionQuality judge(const test::WholeMesh& whole, const std::vector<std::int64_t>& weights) {
   PartitionQuality quality;
   const auto n_parts = static_cast<std::size_t>(whole.n_parts);
@@ -116,7 +116,7 @@ void expect_equals_oracle(MeshTables tables, bool weighted) {
   EXPECT_EQ(found.n_split_parts, expected.n_split_parts);
 }
 
-/// Parts at random: many pieces, and all parts touch.
+/// Make random parts: many pieces, and all parts touch.
 MeshTables with_random_parts(MeshTables tables, int n_parts, int n_used) {
   std::mt19937_64 random(test::seed());
   std::vector<std::int32_t> part(static_cast<std::size_t>(tables.n_global(Dim::volume)));
@@ -147,7 +147,7 @@ TEST(PartitionQuality, OneCellIsCutWell) {
   expect_equals_oracle(tables, false);
 }
 
-/// A part that winds through the mesh is one piece, however the ranks cut it.
+/// A part that winds through the mesh is one piece, whatever the distribution.
 TEST(PartitionQuality, ASnakeIsOnePiece) {
   MeshTables tables = make_box(world(), {.n = {9, 9, 2}});
   tables.n_parts = 2;

@@ -20,7 +20,7 @@ using test::world;
 
 using Edges = std::vector<std::array<std::int64_t, 2>>;
 
-/// All edges, both directions, by global ids of cells. @param id_of_row  empty: rows are ids
+/// Gather all edges, in both directions, by global ids of cells. @param id_of_row  empty: rows are ids
 Edges edges_of(const partition::Graph& graph, const std::vector<GlobalId>& id_of_row) {
   const auto id = [&](std::int64_t row) { return id_of_row.empty() ? row : value(id_of_row[row]); };
   Edges edges;

@@ -17,7 +17,7 @@ using test::WholeMesh;
 using test::world;
 using Corners = std::vector<std::int64_t>;
 
-/// Sides of a cell, spelt out here once more.
+/// Return the sides of a cell, by independent code.
 std::vector<Corners> sides_of(const WholeMesh::Cell& cell, Dim dim) {
   static const std::map<std::pair<CellType, Dim>, std::vector<std::vector<int>>> all{
       {{CellType::tet, Dim::face}, {{0, 1, 3}, {1, 2, 3}, {0, 3, 2}, {0, 2, 1}}},
@@ -38,7 +38,7 @@ std::vector<Corners> sides_of(const WholeMesh::Cell& cell, Dim dim) {
   return sides;
 }
 
-/// The lowest corner first, then its lower neighbour: the least of all ways round.
+/// Return the lexicographically smallest cycle of the corners: the lowest first, then its lower neighbour.
 Corners canonical(const Corners& side) {
   Corners least = side;
   Corners turned = side;
@@ -96,12 +96,12 @@ void expect_equals_oracle(const MeshTables& tables, Dim dim, int n_layers) {
     const std::set<int> expected = ranks.size() > 1 && ranks.count(world().rank()) > 0 ? ranks : std::set<int>();
     EXPECT_EQ(found_sharers[value(table.global_ids[s])], expected);
   }
-  // Copies get what their owners have.
+  // Copies get their owners' values.
   std::vector<std::int64_t> values(table.size(), -1);
   for (std::size_t s = 0; s < table.n_owned; ++s) values[s] = value(table.global_ids[s]);
   exchange::HaloExchange<std::int64_t>(world(), sides.halo_plan(), values, 1).exchange();
   for (std::size_t s = 0; s < table.size(); ++s) EXPECT_EQ(values[s], value(table.global_ids[s]));
-  // What the file lists is found.
+  // All listed faces are found.
   ASSERT_EQ(sides.of_listed().size(), mesh.n_local(dim));
   for (std::size_t i = 0; i < mesh.n_local(dim); ++i) {
     Corners corners;
@@ -111,7 +111,7 @@ void expect_equals_oracle(const MeshTables& tables, Dim dim, int n_layers) {
   }
 }
 
-/// A layer of prisms on one of hexes: faces of both kinds, and cells of two types.
+/// Make a layer of prisms on one of hexes: faces of both kinds, and cells of two types.
 MeshTables prisms_on_hexes(std::int64_t n) {
   MeshTables tables = make_box(world(), {.n = {n, n, 2}});
   CellBlock hexes{CellType::hex, {n * n, world().size()}, 8, {}, {}};

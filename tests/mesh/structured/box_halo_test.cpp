@@ -18,7 +18,7 @@ namespace {
 
 using test::world;
 
-/// Boxes that cut a domain at random places, some left out, dealt to ranks at random: the same on all ranks.
+/// Random boxes of a domain, some dropped, on random ranks. The same on all ranks.
 template <std::size_t D>
 struct RandomBoxes {
   using Box = geometry::IndexBox<D>;
@@ -62,7 +62,7 @@ struct RandomBoxes {
       if (ranks[b] == world().rank()) mine.push_back(boxes[b]);
     return mine;
   }
-  /// Which of all boxes this rank's boxes are.
+  /// Return the numbers of this rank's boxes among all boxes.
   [[nodiscard]] std::vector<std::int32_t> numbers() const {
     std::vector<std::int32_t> mine;
     for (std::size_t b = 0; b < boxes.size(); ++b)
@@ -72,9 +72,9 @@ struct RandomBoxes {
 
   struct Source {
     std::int32_t box;
-    Index place;  ///< as that box sees it
+    Index place;  ///< in that box's coordinates
   };
-  /// Whose value a place has, cell by cell: of the first cell around it that there is.
+  /// Return the source of the value at a point: the first existing cell around it.
   [[nodiscard]] std::optional<Source> source_of(Centering centering, const Index& place) const {
     for (int step = 0; step < 1 << D; ++step) {
       Index cell = place;
@@ -108,7 +108,7 @@ std::int64_t value_of(std::int32_t box, const typename geometry::IndexBox<D>::In
   return static_cast<std::int64_t>(hash.value() >> 1U);
 }
 
-/// What all boxes of this rank have of one field.
+/// Values of one field on all boxes of this rank.
 template <std::size_t D>
 struct Values {
   using Box = geometry::IndexBox<D>;
@@ -235,7 +235,7 @@ TEST(BoxHalo, GhostsHaveTheValuesOfTheBoxesTheyBelongTo) {
 }
 
 TEST(BoxHalo, OneMessageGoesToANeighbourWhateverTheFields) {
-  // A row of boxes, two a rank, that alternate: every box but those at the ends has a neighbour on each side.
+  // A row of boxes, two per rank, which alternate: every box except the outer ones has a neighbour on each side.
   const Rank me = world().rank();
   const int n = world().size();
   const geometry::IndexBox<2> domain{{0, 0}, {8LL * n, 4}};
@@ -261,7 +261,7 @@ TEST(BoxHalo, OneMessageGoesToANeighbourWhateverTheFields) {
   EXPECT_EQ(world().counters().messages_sent - before, 2 * n_peers);
 }
 
-/// What is said on all ranks, or on this one.
+/// Return the message of a failure, on all ranks or on this one.
 template <class Work>
 std::string refusal_of_boxes(Work&& work) {
   try {
@@ -285,17 +285,17 @@ TEST(BoxLayout, BoxesThatCannotBeAreRefusedOnAllRanks) {
       const BoxLayout<2> layout(world(), domain, own);
     });
   };
-  EXPECT_EQ(with({{1, 1}, {1, 2}}), "box from 1, 1 to 1, 2 has no cell");
-  EXPECT_NE(with({{3, 1}, {5, 2}}).find("reaches beyond the domain, a box from 0, 0 to 4, "), std::string::npos);
+  EXPECT_EQ(with({{1, 1}, {1, 2}}), "box from 1, 1 to 1, 2 must have at least one cell");
+  EXPECT_NE(with({{3, 1}, {5, 2}}).find("extends beyond the domain, a box from 0, 0 to 4, "), std::string::npos);
   EXPECT_NE(with({{3, 0}, {4, 1}}).find("has cells in common with the box"), std::string::npos);
   EXPECT_EQ(refusal_of_boxes([&] { const BoxLayout<2> layout(world(), domain, {mine}, {.reach = -1}); }),
-            "a reach of -1 cells is none");
+            "a reach of -1 cells must be at least 0");
   EXPECT_EQ(refusal_of_boxes([&] {
               const BoxLayout<2> layout(world(), domain, {mine}, {.is_periodic = {true, false}, .reach = 5});
             }),
-            "a reach of 5 cells goes round the 4 cells of axis 0");
+            "a reach of 5 cells exceeds the 4 cells of periodic axis 0");
   EXPECT_EQ(refusal_of_boxes([&] { const BoxLayout<2> layout(world(), {{0, 0}, {0, 4}}, {}); }),
-            "box from 0, 0 to 0, 4 is a domain without cells");
+            "box from 0, 0 to 0, 4 is the domain and must have at least one cell");
 }
 
 TEST(BoxHalo, ArraysThatDoNotFitAreRefused) {
@@ -310,18 +310,18 @@ TEST(BoxHalo, ArraysThatDoNotFitAreRefused) {
     });
   };
   EXPECT_EQ(with(Centering::cell, 1, 1), "nothing");
-  EXPECT_EQ(with(Centering::cell, 2, 1), "field 0 of a halo of boxes has arrays for 2 boxes, and this rank has 1");
+  EXPECT_EQ(with(Centering::cell, 2, 1), "field 0 of a halo of boxes has arrays for 2 boxes, but this rank has 1");
   EXPECT_EQ(with(Centering::cell, 1, 2),
-            "field 0 of a halo of boxes has 288 bytes for box 0, whose places with ghosts take 512");
+            "field 0 of a halo of boxes has 288 bytes for box 0, but its places with ghosts take 512");
   EXPECT_EQ(with(Centering::vertex, 1, 1),
-            "field 0 of a halo of boxes has 288 bytes for box 0, whose places with ghosts take 392");
+            "field 0 of a halo of boxes has 288 bytes for box 0, but its places with ghosts take 392");
   EXPECT_EQ(with(Centering::cell, 1, 3),
-            "field 0 of a halo of boxes has 3 layers of ghosts, and neighbours are known within 2 cells");
+            "field 0 of a halo of boxes has 3 layers of ghosts, but neighbours are known only within 2 cells");
   EXPECT_EQ(with(Centering::face_j, 1, 2),
-            "field 0 of a halo of boxes has 2 layers of ghosts, and neighbours are known within 2 cells");
+            "field 0 of a halo of boxes has 2 layers of ghosts, but neighbours are known only within 2 cells");
   EXPECT_EQ(with(Centering::face_k, 1, 1),
-            "field 0 of a halo of boxes stands on faces across an axis beyond the 2 there are");
-  EXPECT_EQ(with(Centering::cell, 1, -1), "-1 layers of ghosts are none");
+            "field 0 of a halo of boxes lies on faces across an axis beyond the 2 of the layout");
+  EXPECT_EQ(with(Centering::cell, 1, -1), "-1 layers of ghosts must be at least 0");
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ using Place = std::array<std::int64_t, 3>;
 constexpr std::array all_decompositions{Decomposition::alljorkori, Decomposition::alljkbal, Decomposition::sqij,
                                         Decomposition::sqjk, Decomposition::sqijk};
 
-/// The general mesh resolves the same boxes by messages: it must come to the same sharers, owners and ids.
+/// The general mesh resolves the same boxes by messages, and must find the same sharers, owners and ids.
 TEST(Structured, SharingEqualsThatOfTheGeneralMesh) {
   for (const Decomposition decomposition : all_decompositions) {
     SCOPED_TRACE(name(decomposition));
@@ -28,7 +28,7 @@ TEST(Structured, SharingEqualsThatOfTheGeneralMesh) {
     blocks.validate();
     const auto [a, b, c] = blocks.grid();
     EXPECT_LE(a * b * c, world().size());
-    if (a * b * c < world().size()) continue;  // parts then go to ranks in slices
+    if (a * b * c < world().size()) continue;  // then parts go to ranks in slices
     const Mesh mesh(world(), blocks.to_tables(), {.ghost_layers = 1});
     ASSERT_EQ(static_cast<std::int64_t>(mesh.n_owned(Dim::volume)), blocks.own_cells().size());
     EXPECT_EQ(static_cast<std::int64_t>(mesh.n_local(Dim::volume)), blocks.local_cells().size());
@@ -99,7 +99,7 @@ TEST(Structured, GhostsHoldWhatTheirOwnersHaveAcrossPeriodicEndsToo) {
 
 TEST(Structured, VerticesHaveGhostsByItsLayout) {
   for (const std::array<bool, 3> is_periodic : {std::array{false, false, false}, {true, false, true}}) {
-    // Boxes of two cells at least, on up to eight ranks: thinner ones would not know all that vertices need.
+    // Boxes of at least two cells, on up to eight ranks: thinner ones would lack cells that vertices need.
     const StructuredMesh blocks(world(), {.n = {15, 16, 17}, .is_periodic = is_periodic, .ghost_layers = 1});
     const BoxHaloOptions options{.ghosts = 1, .has_outside = false};
     const std::size_t n_boxes = blocks.layout()->boxes().size();
@@ -132,7 +132,7 @@ TEST(Structured, VerticesStandWhereTheAxesSay) {
     EXPECT_EQ(blocks.coordinates({i, j, k}), expected);
     EXPECT_TRUE(std::equal(expected.begin(), expected.end(), x.begin() + 3 * v));
   }
-  // As tables, whose hexes are the right way round: one axis descends.
+  // Converted to tables with positively oriented hexes, although one axis descends.
   const MeshTables tables = blocks.to_tables();
   validate(world(), tables, "the box");
   std::int64_t row = tables.vertices.first(world().rank());
@@ -153,8 +153,8 @@ TEST(Structured, PlacesThatAreNoAxisAreRefused) {
     }
     return "";
   };
-  EXPECT_EQ(refused({0, 1, 2}), "3 places along axis 0 are not those of the 4 vertices there");
-  const std::string no_axis = "places along axis 0 need finite numbers that all ascend or all descend";
+  EXPECT_EQ(refused({0, 1, 2}), "3 places along axis 0 must be one for each of the 4 vertices there");
+  const std::string no_axis = "places along axis 0 must be finite numbers that strictly ascend or strictly descend";
   EXPECT_EQ(refused({0, 1, 1, 2}), no_axis);
   EXPECT_EQ(refused({0, 1, 2, 1}), no_axis);
   EXPECT_EQ(refused({0, 1, NAN, 3}), no_axis);
@@ -169,7 +169,7 @@ TEST(Structured, EveryCellAndVertexIsOwnedOnce) {
     EXPECT_EQ(mpi::sum(world(), blocks.own_cells().size()), 5 * 6 * 7);
     std::int64_t n_owned = 0;
     const IndexBox box = blocks.own_vertices();
-    std::set<GlobalId> seen;  // a rank that holds all along a periodic axis has its ends twice
+    std::set<GlobalId> seen;  // a rank with the whole of a periodic axis has its ends twice
     for (std::int64_t v = 0; v < box.size(); ++v)
       if (blocks.owner(box.at(v)) == world().rank() && seen.insert(blocks.vertex_id(box.at(v))).second) ++n_owned;
     EXPECT_EQ(mpi::sum(world(), n_owned), 6 * 6 * 8);

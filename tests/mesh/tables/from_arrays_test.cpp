@@ -19,7 +19,7 @@ namespace {
 
 using test::world;
 
-/// What a rank gives of a row of hexes along x, as vectors that its arrays refer to.
+/// One rank's part of a row of hexes along x, as vectors that its arrays refer to.
 struct Given {
   std::vector<double> x = {};
   std::vector<std::int64_t> ids = {};
@@ -50,7 +50,7 @@ struct Given {
 
 constexpr int n_hexes = 12;
 
-/// Vertex k of the row: four at each place along x.
+/// Add vertex k of the row: four at each position along x.
 void add_vertex(Given& given, std::int64_t k, std::int64_t id) {
   const auto corner = k % 4;
   given.x.insert(given.x.end(),
@@ -70,7 +70,7 @@ void add_hex(Given& given, std::int64_t h, const std::function<std::int64_t(std:
   given.inlet.push_back(0);
 }
 
-/// Vertices and hexes dealt out to ranks in runs, counted rank by rank; `first` ranks give nothing.
+/// Distribute vertices and hexes to ranks in ranges, numbered rank by rank; the first `first` ranks have nothing.
 Given dealt_in_runs(Rank first) {
   Given given;
   const int n_ranks = world().size() - first;
@@ -84,7 +84,7 @@ Given dealt_in_runs(Rank first) {
   return given;
 }
 
-/// Each rank gives every so many hexes with all vertices of them, by ids with holes.
+/// Distribute hexes cyclically, with all their vertices, by ids with gaps.
 Given dealt_by_cells() {
   Given given;
   std::vector<std::int64_t> mine;
@@ -98,7 +98,7 @@ Given dealt_by_cells() {
   return given;
 }
 
-/// Look at all that must be there, by the places of the vertices. Collective.
+/// Check the whole mesh, by the coordinates of the vertices. Collective.
 void expect_row_of_hexes(const Mesh& mesh) {
   mesh.validate();
   EXPECT_EQ(mesh.n_global(Dim::vertex), 4 * (n_hexes + 1));
@@ -143,7 +143,7 @@ TEST(FromArrays, AnyRankGivesAnyShare) {
     const Mesh mesh = mesh_from_arrays(world(), given.arrays(false, false), {.build = {.ghost_layers = 1}});
     expect_row_of_hexes(mesh);
     const Given alone = dealt_in_runs(0);
-    // Cells are numbered as they are given, so rank by rank the numbers run through the row.
+    // Cells are numbered rank by rank in the given order, so along the row.
     for (std::size_t c = 0; c < mesh.cells().size(); ++c)
       EXPECT_EQ(static_cast<double>(value(mesh.cells().global_ids[c])),
                 mesh.vertices().coordinates[3 * index(mesh.cells().nodes_of(c)[0])]);
@@ -167,7 +167,7 @@ TEST(FromArrays, CellsStayWhereTheirPartsAre) {
 }
 
 TEST(FromArrays, PolygonsAndPolyhedra) {
-  // A prism over a pentagon, and its bottom as a listed polygon, given by the last rank.
+  // A prism over a pentagon, and its bottom as a listed polygon, both on the last rank.
   std::vector<double> x;
   std::vector<std::int64_t> faces;
   std::vector<std::int64_t> bottom;
@@ -193,7 +193,7 @@ TEST(FromArrays, PolygonsAndPolyhedra) {
   EXPECT_EQ(mesh.n_global(Dim::face), 1);
 }
 
-/// Spoil what one rank gives and expect one refusal on all ranks.
+/// Spoil one rank's data, and expect the same error on all ranks.
 void expect_refused(const std::string& text, ErrorCode code, const std::function<void(Given&)>& spoil,
                     bool with_ids = false, bool with_parts = false) {
   Given given = with_ids ? dealt_by_cells() : dealt_in_runs(0);
@@ -211,19 +211,19 @@ void expect_refused(const std::string& text, ErrorCode code, const std::function
 TEST(FromArrays, RefusalsAreTheSameOnAllRanks) {
   constexpr auto usage = ErrorCode::usage;
   constexpr auto bad_input = ErrorCode::bad_input;
-  expect_refused("coordinates: are", usage, [](Given& g) { g.x.pop_back(); });
-  expect_refused("of vertex 1 given here are not finite", bad_input,
+  expect_refused("coordinates: must be three numbers", usage, [](Given& g) { g.x.pop_back(); });
+  expect_refused("of vertex 1 on this rank must be finite", bad_input,
                  [](Given& g) { g.x[4] = std::numeric_limits<double>::quiet_NaN(); });
   expect_refused("hexes: have", usage, [](Given& g) { g.hexes.pop_back(); });
-  expect_refused("hex 0 given here: has vertex 52, but all ranks together give 52 vertices", bad_input,
+  expect_refused("hex 0 on this rank: has vertex 52, but all ranks together give 52 vertices", bad_input,
                  [](Given& g) { g.hexes[3] = 52; });
   expect_refused("has vertex -1", bad_input, [](Given& g) { g.hexes[3] = -1; });
   expect_refused("twice", bad_input, [](Given& g) { g.hexes[3] = g.hexes[4]; });
   expect_refused("tag 'load': has", usage, [](Given& g) { g.load.pop_back(); });
   expect_refused("material set 'odd': has member 1000", bad_input, [](Given& g) { g.odd = {1000}; });
   expect_refused("parts: are", usage, [](Given& g) { g.parts.pop_back(); }, false, true);
-  expect_refused("parts: have the number -3", bad_input, [](Given& g) { g.parts[0] = -3; }, false, true);
-  expect_refused("hexes: name vertex 5, which no rank gives", bad_input, [](Given& g) { g.hexes[0] = 5; }, true);
+  expect_refused(", but one is -3", bad_input, [](Given& g) { g.parts[0] = -3; }, false, true);
+  expect_refused("hexes: refer to vertex 5, which no rank gives", bad_input, [](Given& g) { g.hexes[0] = 5; }, true);
   expect_refused("vertex ids: are", usage, [](Given& g) { g.ids.pop_back(); }, true);
   if (world().size() > 1) {
     expect_refused(

@@ -29,7 +29,7 @@ using test::WholeMesh;
 using test::world;
 using Corners = std::vector<std::int64_t>;
 
-/// Cells of known types, spelt as polyhedra, make the same mesh.
+/// Expect the same mesh from cells of known types given as polyhedra.
 void expect_same_as(const MeshTables& tables, const BuildOptions& options) {
   const Mesh known(world(), tables, options);
   const Mesh mesh(world(), test::as_polyhedra(tables), options);
@@ -89,7 +89,7 @@ TEST(Polyhedra, CentresAndPartitionsAreThoseOfTheCells) {
   }
 }
 
-/// Faces by their corners, and the ranks whose own cells have them.
+/// Return the faces by their corners, and the ranks whose own cells have them.
 std::map<std::set<std::int64_t>, std::set<int>> face_users(const WholeMesh& whole) {
   std::map<std::set<std::int64_t>, std::set<int>> users;
   for (const WholeMesh::Cell& cell : whole.cells)
@@ -139,7 +139,7 @@ TEST(Polyhedra, GhostsOfAHoneycombEqualTheSerialOnes) {
   const MeshTables tables = test::scattered(world(), test::honeycomb(world(), 4, 4, 2), 5);
   const WholeMesh whole(world(), tables);
   for (const int n_layers : {1, 2}) {
-    // Two of its cells with four vertices in common or more have a face in common.
+    // Two of its cells with at least four common vertices share a face.
     for (const auto& [bridge, n_common] : {std::pair{Dim::vertex, 1U}, {Dim::edge, 2U}, {Dim::face, 4U}}) {
       const Mesh mesh(world(), tables, {.ghost_layers = n_layers, .bridge = bridge});
       mesh.validate();
@@ -156,7 +156,7 @@ TEST(Polyhedra, FacesThatAreNotListedAreAdded) {
   for (const bool lists_some : {false, true}) {
     MeshTables tables = test::scattered(world(), test::honeycomb(world(), 3, 2, 2), 3);
     if (lists_some) {
-      // Faces of the first cell, with other corners first and the other way round, and a padded one.
+      // Faces of the first cell, rotated and reversed, and a padded one.
       const WholeMesh whole(world(), tables);
       const auto faces = test::faces_of_loops(whole.cells[0].nodes);
       CellBlock block{CellType::polygon, {std::ssize(faces), world().size()}, 0, {0}, {}};
@@ -188,7 +188,7 @@ TEST(Polyhedra, FacesThatAreNotListedAreAdded) {
         ++at;
       }
     EXPECT_EQ(at, rows.size());
-    // Now that they are listed the mesh has them all.
+    // Listed faces are all in the mesh.
     const Mesh mesh(world(), tables, {.ghost_layers = 1});
     mesh.validate();
     EXPECT_EQ(mesh.n_global(Dim::face), std::ssize(whole.faces));
@@ -266,16 +266,16 @@ TEST(Polyhedra, FaultyFacesAreNamed) {
   };
   EXPECT_EQ(fault_of({0, 1, 2, 0, 0, 1, 3, 0, 1, 2, 3, 1, 0, 2, 3, 0}), "sound");
   EXPECT_EQ(fault_of({0, 1, 2, 0, 0, 1, 3, 0, 1, 2, 3, 1, 0, 2, 3}),
-            "polyhedron 0 has faces that are not closed, behind the first 3");
-  EXPECT_EQ(fault_of({0, 1, 2, 0, 0, 1, 2, 0, 0, 1, 2, 0}), "polyhedron 0 has 3 faces, at least 4 are needed");
+            "polyhedron 0 has faces that are not closed, after the first 3");
+  EXPECT_EQ(fault_of({0, 1, 2, 0, 0, 1, 2, 0, 0, 1, 2, 0}), "polyhedron 0 has 3 faces, but needs at least 4");
   EXPECT_EQ(fault_of({0, 1, 2, 0, 0, 1, 3, 0, 1, 2, 3, 1, 0, 2, 4, 0}),
-            "polyhedron 0 is not closed: the edge from vertex 0 to 3 is not of two of its faces");
+            "polyhedron 0 is not closed: the edge from vertex 0 to 3 must belong to exactly two of its faces");
   EXPECT_EQ(fault_of({0, 1, 0, 0, 1, 3, 0, 1, 2, 3, 1, 0, 2, 3, 0}),
-            "polyhedron 0 has a face of 2 vertices, at least 3 are needed");
+            "polyhedron 0 has a face of 2 vertices, but needs at least 3");
   EXPECT_EQ(fault_of({0, 1, 2, 1, 0, 0, 1, 3, 0, 1, 2, 3, 1, 0, 2, 3, 0}), "polyhedron 0 has vertex 1 twice in face 0");
   EXPECT_EQ(fault_of({0, 1, 2, 0, 0, 1, 9, 0, 1, 2, 9, 1, 0, 2, 9, 0}),
             "polyhedron 0 has vertex 9, but there are 8 vertices");
-  EXPECT_EQ(fault_of({}), "polyhedron 0 has 0 faces, at least 4 are needed");
+  EXPECT_EQ(fault_of({}), "polyhedron 0 has 0 faces, but needs at least 4");
 }
 
 TEST(Polyhedra, ShapesAreJudgedByTheirEdges) {
@@ -287,7 +287,7 @@ TEST(Polyhedra, ShapesAreJudgedByTheirEdges) {
   EXPECT_DOUBLE_EQ(shape.longest_edge, std::sqrt(5.0));
 }
 
-/// A knife on a hex, whose top face is its bottom one.
+/// A knife on a hex, whose top face is the knife's bottom.
 TEST(Knives, HaveFiveFacesAndTenEdges) {
   MeshTables tables;
   tables.vertices = {11, world().size()};

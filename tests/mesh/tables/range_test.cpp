@@ -96,7 +96,7 @@ TEST(IdIndex, FindsTheSamePlacesByWindowAndByTable) {
     ASSERT_EQ(by_window.size(), different.size());
     EXPECT_EQ(by_window.ids(), by_table.ids());
     EXPECT_TRUE(std::ranges::is_sorted(by_window.ids()));
-    for (int i = 0; i < 300; ++i) {  // some known, some new, some of them outside the window
+    for (int i = 0; i < 300; ++i) {  // some known, some new, some outside the window
       const GlobalId id{(std::int64_t{1} << 40) - 50 +
                         static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(2 * span))};
       EXPECT_EQ(by_window.find(id), by_table.find(id));
@@ -114,7 +114,7 @@ TEST(IdIndex, FindsTheSamePlacesByWindowAndByTable) {
 
 TEST(OrderOfRuns, SortsIdsOfFewRunsAndOfMany) {
   std::mt19937_64 random(test::seed());
-  for (const std::size_t n_runs : {0, 1, 2, 7, 200, 257, 300, 2000}) {  // from 257 on they are sorted, not merged
+  for (const std::size_t n_runs : {0, 1, 2, 7, 200, 257, 300, 2000}) {  // sorted, not merged, from 257 on
     std::vector<GlobalId> ids;
     for (std::size_t run = 0; run < n_runs; ++run) {
       const auto first = static_cast<std::ptrdiff_t>(ids.size());

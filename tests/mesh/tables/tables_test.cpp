@@ -54,10 +54,10 @@ TEST(Tables, ABoxOf64VolumesHasTheSetsOfItsGeometry) {
     mesh.validate();
     EXPECT_EQ(mesh.n_parts(), 6);
     EXPECT_EQ(mesh.n_global(Dim::volume), 9 * 8 * 11 * (tets ? 6 : 1));
-    // All listed faces and edges are sides of cells: 5 planes each way, 25 lines each way.
+    // All listed faces and edges are sides of cells: 5 planes and 25 lines in each direction.
     EXPECT_EQ(mesh.n_global(Dim::face), 5 * (8 * 11 + 9 * 11 + 9 * 8) * (tets ? 2 : 1));
     EXPECT_EQ(mesh.n_global(Dim::edge), 25 * (9 + 8 + 11));
-    // Every cell is in one volume, every listed face in one surface, every edge on one curve; points are vertices.
+    // Each cell is in one volume, each listed face in one surface, each listed edge in one curve; points are vertices.
     std::array<std::int64_t, 4> members{};
     for (const MeshSet& set : mesh.sets()) {
       if (set.info.kind != SetKind::geometry) continue;
@@ -137,7 +137,7 @@ TEST(Tables, AnUnknownPartitionerIsRefusedWithAGuess) {
   EXPECT_THROW(partition_cells(world(), tables, 0), AgreedError);
 }
 
-/// A description of the mesh that does not use row numbers: cells by coordinates, with part and sets.
+/// Describe the mesh without row numbers: cells by coordinates, with part and sets.
 std::multimap<std::vector<double>, std::vector<std::int32_t>> by_coordinates(const MeshTables& tables) {
   const test::WholeMesh whole(world(), tables);
   std::multimap<std::vector<double>, std::vector<std::int32_t>> all;
@@ -158,7 +158,7 @@ TEST(Tables, ReorderingByPartKeepsTheMeshAndPutsPartsInOrder) {
   validate(world(), tables, "reordered box");
   EXPECT_EQ(by_coordinates(tables), before);
   EXPECT_TRUE(std::is_sorted(tables.parts.begin(), tables.parts.end()));
-  // Sets follow: the faces of x- still lie on x = 0.
+  // Sets follow the cells: the faces of x- are still on x = 0.
   Mesh mesh(world(), tables, {.ghost_layers = 1});
   mesh.validate();
   const MeshSet& low = mesh.set(SetKind::neumann, "x-");
@@ -195,8 +195,7 @@ TEST(Tables, ValidateNamesTheFault) {
 }
 
 TEST(Tables, PartsComeFromRunsThatAnyRankHolds) {
-  // Cells of two blocks; part p has the rows r with r / 5 % 4 == p. Runs are dealt out by turns, some longer than a
-  // slab.
+  // Cells of two blocks; part p has the rows r with r / 5 % 4 == p. Ranks hold ranges in turn, some longer than a slab.
   MeshTables tables;
   for (const std::int64_t n : {37, 61}) {
     CellBlock& block = tables.blocks.emplace_back();
@@ -214,7 +213,7 @@ TEST(Tables, PartsComeFromRunsThatAnyRankHolds) {
   ASSERT_EQ(tables.parts.size(), ids.size());
   for (std::size_t i = 0; i < ids.size(); ++i) EXPECT_EQ(tables.parts[i], part_of(value(ids[i])));
 
-  // One run of everything, on one rank; another run of a cell in it is refused everywhere.
+  // One range of all rows, on one rank; a second range of one cell is refused on all ranks.
   runs.clear();
   if (world().rank() == 0) runs.push_back({0, 98, 2});
   assign_parts(world(), tables, runs, 3, "one run");

@@ -14,7 +14,7 @@
 #include "tests/support/collect.hpp"
 #include "tests/support/mpi_test.hpp"
 
-// A mesh gives back the tables it was built of, wherever its cells are now.
+// A mesh returns the tables it was built from, whatever the distribution of its cells.
 
 namespace barrio::mesh {
 namespace {
@@ -27,7 +27,7 @@ using test::varying_tag;
 using test::WholeFile;
 using test::world;
 
-/// @param expected  what comes out of a mesh of the tables
+/// Expect a round trip. @param expected  the tables of the mesh, if they differ
 void expect_comes_back(MeshTables tables, const MeshTables* expected = nullptr) {
   partition_cells(world(), tables, 5);
   const BuildOptions ghosts{.ghost_layers = 1, .ghost_sides = true};
@@ -61,7 +61,7 @@ TEST(ToTables, TagsOfAllKindsComeBack) {
   expect_comes_back(tables);
 }
 
-/// A layer of hexes, one of prisms, one of hexes: three blocks of two types.
+/// Make a layer of hexes, one of prisms, one of hexes: three blocks of two types.
 MeshTables mixed(std::int64_t n) {
   MeshTables tables = make_box(world(), {.n = {n, n, 3}});
   const Rank me = world().rank();
@@ -100,7 +100,7 @@ TEST(ToTables, BlocksOfSeveralTypesComeBackInTheirOrder) {
 }
 
 TEST(ToTables, SurfacesAndSecondOrderComeBack) {
-  // A tri3 and a tri6 that share an edge, which is listed with its middle.
+  // A tri3 and a tri6 that share an edge, which is listed with its midpoint.
   MeshTables tables;
   tables.vertices = {7, world().size()};
   for (std::int64_t v = tables.vertices.first(world().rank()); v < tables.vertices.first(world().rank() + 1); ++v)
@@ -118,7 +118,7 @@ TEST(ToTables, SurfacesAndSecondOrderComeBack) {
   expect_comes_back(tables);
 }
 
-/// Triangles in a strip, the odd ones with three nodes more, which are their corners' once more as vertices.
+/// Make a strip of triangles. Odd ones have three more nodes, which are additional vertices.
 MeshTables strip(std::int64_t n) {
   MeshTables tables;
   const Rank me = world().rank();
@@ -160,8 +160,8 @@ TEST(ToTables, NumbersOfNodesMakeBlocksUnlessTheseWereTooMany) {
   }
 }
 
-/// The tables without the vertices that no cell of the top dimension has and without one listed face, put together
-/// row by row.
+/// Build the tables without the vertices that are in no cell of the top dimension, and without one listed face, row by
+/// row.
 MeshTables closed_up(const MeshTables& tables, std::int64_t lost_face) {
   const Rank me = world().rank();
   std::vector<std::int64_t> used;
@@ -190,7 +190,7 @@ MeshTables closed_up(const MeshTables& tables, std::int64_t lost_face) {
     CellBlock closed{block.type, {}, block.nodes_per_cell, {}, {}};
     std::vector<std::vector<std::int64_t>> cells;
     for (std::int64_t row = 0; row < block.rows.n_rows; ++row, ++cell)
-      if (new_row(dim, row) >= 0) cells.push_back(cell->second);  // the one block of its dimension
+      if (new_row(dim, row) >= 0) cells.push_back(cell->second);  // the only block of its dimension
     closed.rows = {std::ssize(cells), world().size()};
     if (closed.nodes_per_cell == 0) closed.offsets.push_back(0);
     for (std::int64_t row = closed.rows.first(me); row < closed.rows.first(me + 1); ++row) {

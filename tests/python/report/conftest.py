@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from report_samples import hexes, write_vtkhdf
 
-if importlib.util.find_spec("barrio") is None:  # not installed: the source folder will do
+if importlib.util.find_spec("barrio") is None:  # not installed: use the source folder
     sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "python"))
 
 

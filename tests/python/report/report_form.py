@@ -1,4 +1,4 @@
-"""The form of a page: what every page of the report has to keep to."""
+"""Check the form that every page of the report must have."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Form(HTMLParser):
 def check(page: str, files: set[str] | None = None) -> Form:
     """Check the form: elements close, ids are unique, and nothing is fetched from outside.
 
-    files: the pages beside this one that it may link to.
+    files: the other pages that it may link to.
     """
     checker = Form()
     checker.feed(page)

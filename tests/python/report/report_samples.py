@@ -1,4 +1,4 @@
-"""Results as barrio writes them, made small: documents, and a mesh in parts as VTKHDF."""
+"""Make small results as barrio writes them: documents, and a mesh in parts as VTKHDF."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def phase(name: str, seconds: list[float], has_ranks: bool = True) -> dict[str, 
 
 
 def spread(low: float, mean: float, high: float) -> dict[str, float]:
-    """Make the figures of a number that differs between ranks."""
+    """Make min, mean, max and total of a number that differs between ranks."""
     return {"min": low, "mean": mean, "max": high, "total": 4 * mean}
 
 
@@ -66,7 +66,7 @@ def bench_all() -> dict[str, Any]:
 
 
 def changes() -> dict[str, Any]:
-    """Make the changes that an adaptation came to."""
+    """Make the counts of changes of an adaptation."""
     counts = {"splits": (12993, 26100, 14, 21), "collapses": (11223, 20766, 35, 40),
               "swaps": (13939, 13939, 16, 21), "moves": (20285, 100006, 30, 223)}  # fmt: skip
     keys = ("made", "tried", "rounds", "passes")
@@ -77,9 +77,9 @@ def adapt(ranks: int = 2, checksum: str = "e87016ed299688d4") -> dict[str, Any]:
     """Make a barrio.adapt."""
     return {
         **HEADER, "schema": "barrio.adapt", "ranks": ranks, "input": "box.h5m", "output": "shock.h5m",
-        "size": ["plane,x=0.5,finest=0.03"], "size_field": "", "error_field": "", "left_out": [],
+        "size": ["plane,x=0.5,min_size=0.03"], "size_field": "", "error_field": "", "left_out": [],
         "cells_before": 48000, "cells": 59826, "vertices": 11031, "cells_unchanged": 1,
-        "checksum": checksum, "quality": {"least": 0.5515, "mean": 0.8596},
+        "checksum": checksum, "quality": {"min": 0.5515, "mean": 0.8596},
         "edges_in_range": 0.9183, "is_complete": True, "seconds": 3.75,
         "seconds_of_balance": 0.03, "changes": changes(),
         "phases": [phase("adapt", [3.75] * ranks), phase("adapt.rounds", [3.5] * ranks)],
@@ -99,9 +99,9 @@ def amr(ranks: int = 2, checksum: str = "4b1e1a6279144d77") -> dict[str, Any]:
         "series": {"time": [0.0, 0.1, 0.2], "mass": [0.5, 0.5, 0.5]},
         "errors": [{"quantity": "density", "error": 0.0041},
                    {"quantity": "together", "error": 0.012, "at_most": 0.011, "is_met": False}],
-        "slices": [{"file": "a.png", "quantity": "density", "time": 0.2, "lowest": 0.125, "highest": 1.0,
+        "slices": [{"file": "a.png", "quantity": "density", "time": 0.2, "min": 0.125, "max": 1.0,
                     "has_boxes": True},
-                   {"file": "gone.png", "quantity": "density", "time": 0.2, "lowest": 0.125, "highest": 1.0,
+                   {"file": "gone.png", "quantity": "density", "time": 0.2, "min": 0.125, "max": 1.0,
                     "has_boxes": True}],
         "checksum": checksum, "phases": [phase("amr.steps", [0.1] * ranks)],
     }  # fmt: skip
@@ -112,7 +112,7 @@ def bench_adapt() -> dict[str, Any]:
     goal = {"unit": "", "better": "higher"}
     case = {
         "case": "bubble", "cells_before": 37481, "cells": 41225, "complexity": 4122.5,
-        "volume": 1.0 - 2.0**-40, "quality": {"least": 0.4357, "mean": 0.8324},
+        "volume": 1.0 - 2.0**-40, "quality": {"min": 0.4357, "mean": 0.8324},
         "lengths": {"in_range": 0.9441, "shortest": 0.436, "longest": 1.5435},
         "imbalance": {"cells": 1.00002, "vertices": 1.00095}, "checksum": "2f5978bd60598bd2",
         "seconds": 1.25, "seconds_of_rounds": 1.01, "seconds_of_balance": 0.05,
@@ -138,8 +138,8 @@ def delaunay() -> dict[str, Any]:
         **HEADER, "schema": "barrio.delaunay", "ranks": 1, "input": "in/plate.poly", "output": "plate.h5m",
         "options": {"min_angle": 25.0, "max_area": 0.01, "region_areas": True, "hull": False},
         "points_in_file": 18, "segments_in_file": 19, "points_outside": 0, "vertices": 5413,
-        "triangles": 10300, "angles": {"least": 25.203, "triangles_of_degree": counts},
-        "areas": {"sum": 7.52, "least": 0.00068234, "largest": 0.0099931}, "regions": 2, "left_out": [],
+        "triangles": 10300, "angles": {"min": 25.203, "triangles_of_degree": counts},
+        "areas": {"sum": 7.52, "min": 0.00068234, "max": 0.0099931}, "regions": 2, "left_out": [],
         "points_added": {"inside": 5222, "on_segments": 173},
         "bad_triangles": {"at_segments": 0, "by_rounding": 0}, "is_complete": True,
         "memory_bytes": 484100, "seconds_of_triangulating": 0.0005, "seconds_of_refining": 0.0045,
@@ -155,7 +155,7 @@ def audit() -> dict[str, Any]:
         "options": made["options"], "mesh": made["output"], "phases": [],
         "audit": {
             "passes": False, "points": 5413, "triangles": 10300, "exact_signs": 3, "min_angle": 25.203,
-            "area": 7.52, "largest_area": 0.0099931, "yardstick": 4.9,
+            "area": 7.52, "max_area": 0.0099931, "yardstick": 4.9,
             "checks": [{"check": "rows", "met": True, "text": "5413 vertices, 10300 triangles"},
                        {"check": "angles", "met": False, "text": "triangle 14 has 24.9 degrees"},
                        {"check": "holes", "met": True, "text": "1 are empty"}],
@@ -164,7 +164,7 @@ def audit() -> dict[str, Any]:
 
 
 def bench_delaunay() -> dict[str, Any]:
-    """Make a barrio.bench.delaunay of two parts, one of them without another mesher."""
+    """Make a barrio.bench.delaunay of two parts, one of them without other meshers."""
 
     def times(least: float, n: int) -> dict[str, Any]:
         return {"min_seconds": least, "median_seconds": 1.25 * least, "triangles": n,
@@ -212,7 +212,7 @@ def heat(ranks: int = 4, checksum: str = "967acb7d88257f05") -> dict[str, Any]:
 
 
 def traffic() -> dict[str, Any]:
-    """Make a barrio.traffic of two pairs that talk much: 0 with 2, 1 with 3."""
+    """Make a barrio.traffic of two pairs with much traffic: 0 with 2, 1 with 3."""
     pairs = {(0, 2): 9_000_000, (1, 3): 8_000_000, (0, 1): 500_000}
     entries = [[i, j, n // 8, n, 100] for (i, j), n in pairs.items()]
     entries += [[j, i, n // 8, n, 100] for (i, j), n in pairs.items()]
@@ -234,7 +234,7 @@ def mapped() -> dict[str, Any]:
 
 
 def message_times(latency: float, bandwidth: float, n_pairs: int) -> dict[str, Any]:
-    """Make the times of messages that take as long as latency and bandwidth say."""
+    """Make the times of messages that follow the model of latency and bandwidth exactly."""
     sizes = [4**power for power in range(12)] if n_pairs else []
     seconds = [latency + (size - 1) / bandwidth for size in sizes]
     known = (
@@ -312,7 +312,7 @@ def write_vtkhdf(
 
 
 def write_plane(path: Path, n: int, regions: dict[int, float], is_flat: bool = True) -> int:
-    """Write a square of 2 n n triangles in upright stripes, which are regions; return how many."""
+    """Write a square of 2 n n triangles with vertical stripes as regions; return their number."""
     ids = np.arange((n + 1) ** 2).reshape(n + 1, n + 1)
     corners = [ids[:-1, :-1], ids[1:, :-1], ids[1:, 1:], ids[:-1, 1:]]
     a, b, c, d = (corner.ravel() for corner in corners)

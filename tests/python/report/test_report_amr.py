@@ -1,4 +1,4 @@
-"""The section on flow on levels of blocks."""
+"""Test the section on structured AMR."""
 
 from __future__ import annotations
 
@@ -23,11 +23,10 @@ def test_a_run_is_shown_with_its_levels_and_slices(tmp_path: Path, write: Write)
     path = write(made.amr())
     (Path(path).parent / "a.png").write_bytes(PIXEL)
     page = report(tmp_path, path)
-    assert check(page).headings[:2] == ["Flow on levels", "Time per phase and rank"]
+    assert check(page).headings[:2] == ["Structured AMR", "Time per phase and rank"]
     text = re.sub("<.*?>", "", html.unescape(page))
     assert (
-        "A tube: Euler equations, 220 steps to time 0.2000 on 2 ranks, 450 560 steps of cells"
-        in text
+        "A tube: Euler equations, 220 steps to time 0.2000 on 2 ranks, 450 560 cell updates" in text
     )
     assert "A tube: 220 steps on 2 levels with 3 072 cells." in text
     rows = rows_of(page)

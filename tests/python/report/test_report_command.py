@@ -1,4 +1,4 @@
-"""The command: what it reads, what it refuses and how it ends."""
+"""Test the command: accepted and refused input, and exit codes."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ Write = Callable[..., str]
 
 
 def refuse(capsys: pytest.CaptureFixture[str], code: int, *arguments: str) -> str:
-    """Run the command, expect it to end with a code, and return what it says but the remedy."""
+    """Run the command, expect an exit code, and return its message without the remedy."""
     return refuse_with_remedy(capsys, code, *arguments)[0]
 
 
 def refuse_with_remedy(
     capsys: pytest.CaptureFixture[str], code: int, *arguments: str
 ) -> tuple[str, str]:
-    """Run the command, expect an error of two lines on stderr, and return both without marks."""
+    """Run the command, expect an error of two lines on stderr, and return both without prefixes."""
     assert main(list(arguments)) == code
     lines = capsys.readouterr().err.rstrip().splitlines()
     assert len(lines) == 2, lines
@@ -37,12 +37,12 @@ def refuse_with_remedy(
     [
         ("", "is empty"),
         ("{\"schema\": \"barrio.load\",", "is not JSON"),
-        ("[1, 2]", "has no schema that barrio writes"),
-        ('{"schema": "other.thing"}', "has no schema that barrio writes"),
+        ("[1, 2]", "has no schema of barrio"),
+        ('{"schema": "other.thing"}', "has no schema of barrio"),
         ('{"schema": "barrio.cake", "schema_version": 1}', "has the unknown schema 'barrio.cake'"),
         ('{"schema": "barrio.load"}', "has no schema version"),
         ('{"schema": "barrio.load", "schema_version": 2}', "has schema version 2, newer than 1"),
-        ('{"schema": "barrio.traffic", "schema_version": 1}', "has no whole number 'ranks'"),
+        ('{"schema": "barrio.traffic", "schema_version": 1}', "must have an integer 'ranks' of at least 1"),
         ('{"schema": "barrio.traffic", "schema_version": 1, "ranks": 2, '
          '"entries": [[0, 2, 1, 8, 1]]}', "entry 0 has a rank outside 0..1"),
         ('{"schema": "barrio.map", "schema_version": 1, "cores": 2, "nodes": 1, "given": [0, 0]}',
@@ -62,11 +62,11 @@ def test_broken_document_is_refused(
 @pytest.mark.parametrize(
     ("name", "content", "cause", "remedy"),
     [
-        ("bad.json", "{", "is not JSON: ", "report takes JSON documents"),
-        ("notes.txt", "words", "is neither JSON nor VTKHDF", "report takes JSON documents"),
+        ("bad.json", "{", "is not JSON: ", "report reads JSON documents"),
+        ("notes.txt", "words", "is neither JSON nor VTKHDF", "report reads JSON documents"),
         ("wing.msh", "$MeshFormat", "is a mesh, not a result", "and .vtkhdf files; try barrio info"),
         ("wing.h5m", "\x89HDF\r\n\x1a\n", "is a mesh, not a result", "try barrio info"),
-        ("a.json", "{}", "has no schema that barrio writes", "give one of barrio.info, barrio."),
+        ("a.json", "{}", "has no schema of barrio", "give one of barrio.info, barrio."),
         ("a.json", '{"schema": "barrio.load", "schema_version": 9}', "newer than 1", "use a newer"),
         ("a.vtkhdf", "", "is not an HDF5 file", "run the command that wrote it again"),
     ],
@@ -87,11 +87,11 @@ def test_input_error_has_a_remedy(
 
 def test_missing_file_is_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     said = refuse(capsys, 1, str(tmp_path / "none.json"))
-    assert said.endswith("none.json: cannot be read: there is no such file or folder")
+    assert said.endswith("none.json: cannot be read: no such file or folder")
 
 
 def test_empty_folder_is_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    assert "holds no results" in refuse(capsys, 3, str(tmp_path))
+    assert "has no results" in refuse(capsys, 3, str(tmp_path))
 
 
 def test_unwritable_output_is_refused(
@@ -133,9 +133,9 @@ def test_folder_stands_for_its_results(
     said = capsys.readouterr()
     assert said.out.strip() == str(output)
     lines = said.err.splitlines()
-    assert len(lines) == 1 and lines[0].startswith("barrio: warning: 4 files left out: ")
+    assert len(lines) == 1 and lines[0].startswith("barrio: warning: 4 files skipped: ")
     for text in (
-        "trace.json: has no schema that barrio writes", "bad.json: is not JSON", "empty.json: is empty",
+        "trace.json: has no schema of barrio", "bad.json: is not JSON", "empty.json: is empty",
         "bad.vtkhdf: is not an HDF5 file",
     ):  # fmt: skip
         assert text in lines[0]
@@ -148,8 +148,8 @@ def test_folder_of_other_files_is_refused(
 ) -> None:
     write("{cut", "bad.json")
     said, remedy = refuse_with_remedy(capsys, 3, str(tmp_path))
-    assert "holds no results of barrio (*.json or *.vtkhdf); left out: " in said
-    assert "bad.json: is not JSON" in said and "report takes JSON documents" in remedy
+    assert "has no results of barrio (*.json or *.vtkhdf); skipped: " in said
+    assert "bad.json: is not JSON" in said and "report reads JSON documents" in remedy
 
 
 @pytest.mark.parametrize("is_terminal", [True, False])
@@ -199,7 +199,7 @@ def test_without_opengl_all_but_pictures_is_there(
     page = output.read_text(encoding="utf-8")
     assert "pictures could not be rendered: " in page
     assert "apt install libegl1 libgl1-mesa-dri" in page
-    assert "<img" not in page and "How far the temperature is from that of the last frame" in page
+    assert "<img" not in page and "Distance of the temperature from the last frame" in page
     assert f"{vtkhdf['n_ghosts']} from rank 0" in page.replace("\u202f", " ")
 
 
@@ -207,5 +207,5 @@ def test_pictures_can_be_left_out(tmp_path: Path, vtkhdf: dict[str, str]) -> Non
     output = tmp_path / "out.html"
     assert main(["--no-pictures", "-o", str(output), vtkhdf["heat"]]) == 0
     page = output.read_text(encoding="utf-8")
-    assert "Pictures were left out" in page and "<img" not in page
+    assert "Pictures were omitted" in page and "<img" not in page
     assert vtkhdf["n_cells"] in page

@@ -1,4 +1,4 @@
-"""The sections on triangulations of the plane, on audits of them, and on the benchmark."""
+"""Test the sections on triangulations in the plane, on their audits, and on the benchmark."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ Write = Callable[..., str]
 
 
 def text_of(page: str) -> str:
-    """Return what the page says, without marks."""
+    """Return the text of the page without markup."""
     return html.unescape(re.sub("<.*?>", "", page))
 
 
 def said_of_plots(page: str) -> list[str]:
-    """Return what the plots say to those who cannot see them."""
+    """Return the alternative texts of the plots."""
     return re.findall(r'<svg role="img" aria-label="([^"]*)"', page)
 
 
@@ -39,24 +39,24 @@ def test_a_triangulation_is_shown_with_its_angles(tmp_path: Path, write: Write) 
     text = text_of(page)
     assert (
         "plate.h5m: 18 points and 19 segments of plate.poly became 10 300 triangles in 5.0 ms, "
-        "2.06 M a second. Asked for were angles of at least 25 degrees and areas of at most 0.01, and "
-        "any largest areas that the file gives its regions." in text
+        "2.06 M per second. Requested: angles of at least 25 degrees and areas of at most 0.01, and "
+        "the max areas of regions in the file." in text
     )
     rows = rows_of(page)
     for name, value in (
         ("run", "delaunay.json"), ("triangles", "10 300"), ("vertices", "5 413"),
         ("points of the file", "18"), ("points added inside", "5 222"),
-        ("points added on segments", "173"), ("regions", "2"), ("least angle, degrees", "25.2"),
-        ("least area", "0.000682"), ("largest area", "0.00999"), ("area of all", "7.52"),
+        ("points added on segments", "173"), ("regions", "2"), ("min angle, degrees", "25.2"),
+        ("min area", "0.000682"), ("max area", "0.00999"), ("total area", "7.52"),
         ("time to triangulate", "500.0 µs"), ("time to refine", "4.5 ms"), ("time to write", "7.0 ms"),
-        ("triangles a second", "2.06 M"), ("memory per triangle", "47 B"),
+        ("triangles per second", "2.06 M"), ("memory per triangle", "47 B"),
     ):  # fmt: skip
         assert rows[name] == [value], name
     assert said_of_plots(page) == [
-        "Smallest angles of 10 300 triangles: from 25 to 59 degrees; asked for are 25"
+        "Min angles of 10 300 triangles: from 25 to 59 degrees; requested: 25"
     ]
-    assert "asked for: 25 degrees (dashed)" in page
-    assert "of which a regular one has 60 degrees. Half of them have at least 42." in text
+    assert "requested: 25 degrees (dashed)" in page
+    assert "by min angle; a regular triangle has 60 degrees. Half of them have at least 42." in text
     assert 'class="note' not in page
 
 
@@ -64,31 +64,31 @@ def test_headline_is_of_the_triangulation(tmp_path: Path, write: Write) -> None:
     page = report(tmp_path, write(made.delaunay()))
     assert lead_of(page) == (
         "The mesh plate.h5m has 10 300 cells and 5 413 vertices. It was triangulated from plate.poly "
-        "in 5.0 ms: its least angle has 25.2 degrees."
+        "in 5.0 ms: its min angle is 25.2 degrees."
     )
     assert cards_of(page) == ["10 300", "5 413", "25.2°"]
     audited = report(tmp_path, write(made.delaunay(), "a.json"), write(made.audit(), "b.json"))
-    assert lead_of(audited).endswith("its least angle has 25.2 degrees. An audit finds 1 fault.")
+    assert lead_of(audited).endswith("its min angle is 25.2 degrees. The audit finds 1 fault.")
     assert cards_of(audited) == ["10 300", "5 413", "25.2°", "1 fault"]
     alone = report(tmp_path, write(made.audit()))
-    assert lead_of(alone).startswith("The mesh plate.h5m has 10 300 cells and 5 413 vertices. An")
+    assert lead_of(alone).startswith("The mesh plate.h5m has 10 300 cells and 5 413 vertices. The")
 
 
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"is_complete": False}, "plate.h5m: it ended at --max-triangles: not all triangles are as"),
+        ({"is_complete": False}, "plate.h5m: refinement stopped at --max-triangles: some triangles exceed"),
         ({"bad_triangles": {"at_segments": 23}},
-         "plate.h5m: 23 times a triangle stayed as it is, since segments may not be split."),
+         "plate.h5m: 23 times a triangle was left as it is, since segments may not be split."),
         ({"bad_triangles": {"by_rounding": 1}},
-         "plate.h5m: once a triangle stayed as it is, since coordinates are too coarse for smaller"),
+         "plate.h5m: once a triangle was left as it is, since coordinates are too coarse for smaller"),
         ({"points_outside": 1},
-         "1 point of the file lies outside of the segments, or in holes, and is no vertex."),
+         "1 point of the file lies outside the segments, or in holes, and is not a vertex."),
         ({"points_outside": 2000},
-         "2 000 points of the file lie outside of the segments, or in holes, and are no vertices."),
+         "2 000 points of the file lie outside the segments, or in holes, and are not vertices."),
         ({"left_out": ["attributes of points", "2 pieces of segments"]},
-         "plate.h5m is without what could not be kept: attributes of points and 2 pieces of segments."),
-        ({"angles": {"least": 5.71}}, "plate.h5m: an angle of 5.71 degrees stays, as triangles do where"),
+         "plate.h5m lacks what could not be kept: attributes of points and 2 pieces of segments."),
+        ({"angles": {"min": 5.71}}, "plate.h5m: an angle of 5.71 degrees remains, since segments meet at"),
     ],
 )  # fmt: skip
 def test_what_is_not_as_wanted_is_noted(
@@ -102,26 +102,26 @@ def test_what_is_not_as_wanted_is_noted(
 
 def test_angles_below_the_bound_are_counted(tmp_path: Path, write: Write) -> None:
     counts = [1] + [0] * 18 + [7, 5] + [0] * 38 + [10, 0]
-    angles = {"least": 0.5, "triangles_of_degree": counts}
+    angles = {"min": 0.5, "triangles_of_degree": counts}
     options = {"min_angle": 20.5, "max_area": 0.0, "region_areas": False}
     page = report(tmp_path, write(made.delaunay() | {"angles": angles, "options": options}))
     assert said_of_plots(page) == [
-        "Smallest angles of 23 triangles: from 0 to 59 degrees; asked for are 20.5, 8 have less"
+        "Min angles of 23 triangles: from 0 to 59 degrees; requested: 20.5; 8 have less"
     ]
-    assert "Asked for were angles of at least 20.5 degrees." in text_of(page)
+    assert "Requested: angles of at least 20.5 degrees." in text_of(page)
 
 
 def test_bounds_that_were_not_kept_to_are_not_shown(tmp_path: Path, write: Write) -> None:
-    """A document of --no-refinement has the bounds too; nothing else says that they were not asked for."""
+    """Check a document of --no-refinement: it has the bounds too, though they were not applied."""
     bare = made.delaunay() | {"points_added": {"inside": 0, "on_segments": 0}}
-    bare["angles"] = bare["angles"] | {"least": 8.28}
+    bare["angles"] = bare["angles"] | {"min": 8.28}
     page = report(tmp_path, write(bare))
-    assert "No points were added: it is the triangulation of what was there." in text_of(page)
+    assert "No points were added: it is the triangulation of the input." in text_of(page)
     assert "asked for" not in said_of_plots(page)[0] and 'class="note' not in page
     assert any("in/plate.poly --no-refinement --audit plate.h5m" in line for line in commands(page))
     none = made.delaunay() | {"options": {"min_angle": 0.0, "max_area": 0.0, "hull": True}}
     said = text_of(report(tmp_path, write(none)))
-    assert "No bounds were asked for. It goes up to the convex hull." in said
+    assert "No bounds were requested. It extends to the convex hull." in said
 
 
 def test_several_triangulations_stand_in_a_table(tmp_path: Path, write: Write) -> None:
@@ -131,7 +131,7 @@ def test_several_triangulations_stand_in_a_table(tmp_path: Path, write: Write) -
     rows = re.findall(r"<tr><th[^>]*>(\d).json</th><td[^>]*>(1 00\d)</td>", page)
     assert rows == [(str(i), f"1 00{i}") for i in range(5)]
     assert len(said_of_plots(page)) == 5
-    assert "1.json: triangles by their smallest angle" in page
+    assert "1.json: triangles by min angle" in page
     assert "<details><summary>2.json</summary>" not in page
     assert "<details><summary>3.json</summary>" in page
 
@@ -164,7 +164,7 @@ def images_of(page: str) -> list[np.ndarray]:
 
 
 def share_of(image: np.ndarray, name: str) -> float:
-    """Return which share of a picture has a colour, or nearly."""
+    """Return the share of a picture that has a colour, or nearly."""
     rgb = np.array([int(name[i : i + 2], 16) for i in (1, 3, 5)])
     return float(((np.abs(image[..., :3] - rgb) < 12).all(axis=-1) & (image[..., 3] > 0)).mean())
 
@@ -195,7 +195,7 @@ def test_a_mesh_of_the_plane_needs_no_document(tmp_path: Path) -> None:
     made.write_plane(path, 2, {0: 0.0})
     page = report(tmp_path, "--no-pictures", str(path))
     assert check(page).headings == ["Triangulation", "What to try next"]
-    assert "Pictures were left out" in page
+    assert "Pictures were omitted" in page
     assert cards_of(page) == ["8", "9"]
     assert "a.vtkhdf: 8 triangles from above." in report(tmp_path, str(path))
 
@@ -205,9 +205,9 @@ def test_of_many_triangles_the_smallest_are_drawn_near(tmp_path: Path) -> None:
     assert made.write_plane(path, 150, {1: 1.0}) > MAX_WITH_EDGES
     page = report(tmp_path, str(path))
     assert [image["alt"] for image in check(page).images] == [
-        "many.vtkhdf, 45 000 triangles from above", "The place of the smallest triangle, with all edges.",
+        "many.vtkhdf, 45 000 triangles from above", "The surroundings of the smallest triangle, with all edges.",
     ]  # fmt: skip
-    assert "Other edges are too many to be drawn." in page
+    assert "There are too many other edges to draw." in page
     whole, near = images_of(page)
     tint = tints(1)[0]
     assert share_of(whole, tint) > 0.95 > share_of(near, tint) > 0.6
@@ -225,7 +225,7 @@ def test_audits_have_their_faults_first(tmp_path: Path, write: Write) -> None:
     text = text_of(page)
     assert (
         "1 fault plate.h5m as a triangulation of plate.poly with angles of at least 25 degrees and "
-        "areas of at most 0.01: 2 of 3 checks are met." in text
+        "areas of at most 0.01: 2 of 3 checks pass." in text
     )
     places = [page.index(f">{name}<") for name in ("angles", "rows", "holes")]
     assert places == sorted(places)
@@ -233,14 +233,14 @@ def test_audits_have_their_faults_first(tmp_path: Path, write: Write) -> None:
     assert "triangle 14 has 24.9 degrees" in page and "3 signs needed fractions" in page
     clean = made.audit()
     clean["audit"] = clean["audit"] | {"passes": True, "checks": clean["audit"]["checks"][::2]}
-    clean["audit"]["min_angle"] = 8.28  # so it was not asked for more
+    clean["audit"]["min_angle"] = 8.28  # so no larger one was requested
     assert "of plate.poly with areas of at most 0.01: 2 of 2 checks" in text_of(
         report(tmp_path, write(clean))
     )
     both = report(tmp_path, write(clean, "clean.json"), write(made.audit(), "bad.json"))
     assert both.index("<h3>bad.json") < both.index("<h3>clean.json")
-    assert "2 of 2 checks are met" in text_of(both) and ">passes<" in both
-    assert "An audit finds it as it should be." in lead_of(report(tmp_path, write(clean)))
+    assert "2 of 2 checks pass" in text_of(both) and ">passes<" in both
+    assert "The audit passes." in lead_of(report(tmp_path, write(clean)))
 
 
 @pytest.mark.parametrize(
@@ -274,20 +274,20 @@ def test_the_benchmark_has_missed_goals_first(tmp_path: Path, write: Write) -> N
         ["pipe, 0.1 M", "Triangle", "99 000", "100.0 ms", "125.0 ms", "0.990 M", "–"],
         ["points, 4 M", "barrio", "7 999 960", "2.00 s", "2.50 s", "4.00 M", "40 B"],
     ]  # fmt: skip
-    assert said_of_plots(page) == ["Triangles a second of each mesher"]
+    assert said_of_plots(page) == ["Triangles per second of each mesher"]
 
 
 @pytest.mark.parametrize("junk", [None, "x", -1, 1e308, [], {}, [None], {"x": None}, True])
 def test_junk_anywhere_is_no_crash(tmp_path: Path, write: Write, junk: Any) -> None:
     kept = ("schema", "schema_version")
     counts = made.delaunay()["angles"]["triangles_of_degree"]
-    plain = made.delaunay() | {"angles": {"least": 25.203}}  # without a plot, which takes time
+    plain = made.delaunay() | {"angles": {"min": 25.203}}  # without a plot, which takes time
     for document in (plain, made.audit(), made.bench_delaunay() | {"parts": []}):
         changed = [document | {key: junk} for key in document if key not in kept]
         for key, inner in document.items():
             if isinstance(inner, dict):
                 changed += [document | {key: inner | {name: junk}} for name in inner]
-        for one in changed:  # alone, so that the page begins with it
+        for one in changed:  # alone, so that it heads the page
             check(report(tmp_path, write(one)))
     drawn = [
         plain | {"angles": {"triangles_of_degree": many}}

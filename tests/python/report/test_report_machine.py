@@ -1,4 +1,4 @@
-"""What the page shows of a measured machine: curves, what follows for barrio map, and what is missing."""
+"""Test the section on a measured machine: curves, options for barrio map, and missing parts."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def plots(page: str) -> list[str]:
 
 
 def tables(page: str) -> list[list[list[str]]]:
-    """Return the cells of all tables without their marks."""
+    """Return the cells of all tables without markup."""
     return [
         [re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", row) for row in re.findall(r"<tr>.*?</tr>", one)]
         for one in re.findall(r"<table>.*?</table>", page, re.DOTALL)
@@ -47,11 +47,11 @@ def test_both_kinds_are_told_with_the_options_that_use_them(tmp_path: Path, writ
         "Messages have a latency of 500 ns and a bandwidth of 8000 MB/s inside a node, and a latency of 4.0 µs and a "
         "bandwidth of 2000 MB/s between nodes.",
         "machine.json: four ranks on two hosts, n01 and n02",
-        "Inside a node, the latency is 500 ns, of 1 B, and the bandwidth 8000 MB/s, by messages of 64 KiB and "
-        "more without the latency; the most reached is 7992 MB/s, of 4.0 MiB.",
+        "Inside a node, the latency is 500 ns for 1 B, and the bandwidth is 8000 MB/s for messages of at least "
+        "64 KiB, without the latency; the highest rate is 7992 MB/s, for 4.0 MiB.",
         "A byte between nodes costs 4 times as much as inside a node. <code>barrio map --machine machine.json</code>",
-        "takes these hosts, and the distances 1 and 4.",
-        "A message between nodes costs as much as 8 000 bytes beside its own",
+        "uses these hosts, and the distances 1 and 4.",
+        "A message between nodes costs as much as 8 000 bytes in addition to its own",
         "<code>barrio map --message-bytes 8000</code>",
         "the median of 1 pair inside a node and 3 pairs between nodes",
     ):  # fmt: skip
@@ -78,7 +78,7 @@ def test_curves_are_those_of_the_document(
 
     monkeypatch.setattr(section_machine, "by_size", keep)
     data = made.machine()
-    data["between"]["seconds"][6] = 8e-6  # 4 KiB, off what latency and bandwidth say
+    data["between"]["seconds"][6] = 8e-6  # 4 KiB, off the model of latency and bandwidth
     pictures = plots(report(tmp_path, write(data)))
     names = ["inside a node", "between nodes", "", ""]
     assert [line.name for line in drawn["MB/s"]] == [line.name for line in drawn["s"]] == names
@@ -99,10 +99,10 @@ def test_curves_are_those_of_the_document(
 @pytest.mark.parametrize(
     ("missing", "hosts", "said", "colour", "other"),
     [
-        ("between", [["n01", 4]], "Between nodes nothing was measured: all ranks were on one host.",
+        ("between", [["n01", 4]], "Nothing was measured between nodes: all ranks were on one host.",
          BLUE, ORANGE),
         ("inside", [["a", 1], ["b", 1], ["c", 1], ["d", 1]],
-         "Inside a node nothing was measured: no host had two ranks.", ORANGE, BLUE),
+         "Nothing was measured inside a node: no host had two ranks.", ORANGE, BLUE),
     ],
 )  # fmt: skip
 def test_one_kind_may_be_missing(
@@ -117,15 +117,15 @@ def test_one_kind_may_be_missing(
     data = made.machine() | {"hosts": hosts, missing: NOTHING, "distances": [1.0, 10.0]}
     data["message_bytes"] = 0.0 if missing == "between" else 8000.0
     page = report(tmp_path, write(data))
-    assert said in page and "How far nodes are apart is not known" in page
-    assert "the usual distances 1 and 10." in page and "times as much" not in page
+    assert said in page and "The distance between nodes is unknown" in page
+    assert "the default distances 1 and 10." in page and "times as much" not in page
     is_known = missing == "inside"
     assert ("<code>barrio map --message-bytes 8000</code>" in page) == is_known
-    assert ("beside its bytes is not known" in page) != is_known
+    assert ("in addition to its bytes, is unknown" in page) != is_known
     assert len(tables(page)[0][0]) == 3 and "between / inside" not in page
     assert "mpirun -n 4 --hostfile hosts " in page
     assert len(plots(page)) == 2
-    for picture in plots(page):  # each kind has its colour, whether or not the other is there
+    for picture in plots(page):  # each kind has its colour, with or without the other
         assert colour in picture.lower() and other not in picture.lower()
 
 
@@ -134,8 +134,8 @@ def test_nothing_measured_is_said_without_plots(tmp_path: Path, write: Write) ->
     page = report(tmp_path, write(data | {"message_bytes": 0.0}))
     assert plots(page) == []
     assert "1 result of barrio." in page
-    assert "Inside a node nothing was measured" in page
-    assert "Between nodes nothing was measured" in page
+    assert "Nothing was measured inside a node" in page
+    assert "Nothing was measured between nodes" in page
 
 
 def test_times_that_do_not_grow_have_no_bandwidth(tmp_path: Path, write: Write) -> None:
@@ -143,11 +143,11 @@ def test_times_that_do_not_grow_have_no_bandwidth(tmp_path: Path, write: Write) 
     data = made.machine() | {"between": flat, "distances": [1.0, 10.0], "message_bytes": 0.0}
     page = report(tmp_path, write(data))
     assert (
-        "Between nodes, the latency is 2.0 µs, of 1 B; the most reached is 4.00 MB/s, of 8 B."
+        "Between nodes, the latency is 2.0 µs for 1 B; the highest rate is 4.00 MB/s, for 8 B."
         in page
     )
     assert ", and a latency of 2.0 µs between nodes." in page
-    assert "How far nodes are apart is not known" in page
+    assert "The distance between nodes is unknown" in page
 
 
 def test_sizes_of_one_kind_may_be_others(tmp_path: Path, write: Write) -> None:
@@ -204,28 +204,28 @@ def times(**changed: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("changed", "cause"),
     [
-        ({"hosts": None}, "has no list 'hosts'"),
-        ({"hosts": []}, "has no list 'hosts'"),
-        ({"hosts": [["a", 2], "b"]}, "host 1 is not [name, number of ranks]"),
-        ({"hosts": [["a", 4], ["b", 0]]}, "host 1 is not [name, number of ranks]"),
-        ({"hosts": [["a", 2], ["b", 1]]}, "'hosts' have 3 ranks in all, and there are 4"),
-        ({"inside": None}, "has no times 'inside'"),
-        ({"between": [1, 2]}, "has no times 'between'"),
-        ({"inside": times(bytes=None)}, "'inside' has no list 'bytes'"),
-        ({"between": times(seconds=2.0)}, "'between' has no list 'seconds'"),
+        ({"hosts": None}, "must have a list 'hosts'"),
+        ({"hosts": []}, "must have a list 'hosts'"),
+        ({"hosts": [["a", 2], "b"]}, "host 1 must be [name, number of ranks]"),
+        ({"hosts": [["a", 4], ["b", 0]]}, "host 1 must be [name, number of ranks]"),
+        ({"hosts": [["a", 2], ["b", 1]]}, "'hosts' have 3 ranks in total, but 'ranks' is 4"),
+        ({"inside": None}, "must have times 'inside'"),
+        ({"between": [1, 2]}, "must have times 'between'"),
+        ({"inside": times(bytes=None)}, "'inside' must have a list 'bytes'"),
+        ({"between": times(seconds=2.0)}, "'between' must have a list 'seconds'"),
         ({"between": times(seconds=[1e-6])}, "'between' has 2 sizes and 1 times"),
-        ({"inside": times(bytes=[0, 4])}, "entry 0 in 'bytes' of 'inside' is not a number above 0"),
-        ({"inside": times(seconds=[1e-6, "2"])}, "entry 1 in 'seconds' of 'inside' is not a number above 0"),
-        ({"inside": times(seconds=[1e-6, True])}, "entry 1 in 'seconds' of 'inside' is not a number above 0"),
-        ({"inside": times(seconds=[float("nan"), 1e-6])}, "entry 0 in 'seconds' of 'inside' is not"),
-        ({"inside": times(bytes=[4, 4])}, "the sizes of 'inside' do not grow"),
-        ({"inside": times(latency=None)}, "'inside' has no number 'latency' of 0 or more"),
-        ({"between": times(bandwidth=-1.0)}, "'between' has no number 'bandwidth' of 0 or more"),
-        ({"distances": None}, "'distances' are not two numbers above 0"),
-        ({"distances": [1.0]}, "'distances' are not two numbers above 0"),
-        ({"distances": [1.0, 0.0]}, "'distances' are not two numbers above 0"),
-        ({"message_bytes": None}, "has no number 'message_bytes' of 0 or more"),
-        ({"message_bytes": -1.0}, "has no number 'message_bytes' of 0 or more"),
+        ({"inside": times(bytes=[0, 4])}, "entry 0 in 'bytes' of 'inside' must be a number above 0"),
+        ({"inside": times(seconds=[1e-6, "2"])}, "entry 1 in 'seconds' of 'inside' must be a number above 0"),
+        ({"inside": times(seconds=[1e-6, True])}, "entry 1 in 'seconds' of 'inside' must be a number above 0"),
+        ({"inside": times(seconds=[float("nan"), 1e-6])}, "entry 0 in 'seconds' of 'inside' must be"),
+        ({"inside": times(bytes=[4, 4])}, "the sizes of 'inside' must increase"),
+        ({"inside": times(latency=None)}, "'inside' must have a number 'latency' of at least 0"),
+        ({"between": times(bandwidth=-1.0)}, "'between' must have a number 'bandwidth' of at least 0"),
+        ({"distances": None}, "'distances' must be two numbers above 0"),
+        ({"distances": [1.0]}, "'distances' must be two numbers above 0"),
+        ({"distances": [1.0, 0.0]}, "'distances' must be two numbers above 0"),
+        ({"message_bytes": None}, "must have a number 'message_bytes' of at least 0"),
+        ({"message_bytes": -1.0}, "must have a number 'message_bytes' of at least 0"),
     ],
 )  # fmt: skip
 def test_broken_machine_is_refused(

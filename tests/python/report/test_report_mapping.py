@@ -1,4 +1,4 @@
-"""What the page shows of a mapping: matrices, costs, links, and nothing where there is nothing."""
+"""Test the section on a mapping: matrices, costs and links, and pages without them."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def report(tmp_path: Path, *runs: str) -> str:
 
 
 def pictures(page: str) -> list[str]:
-    """Return what the pictures are said to show."""
+    """Return the alternative texts of the pictures."""
     return re.findall(r'<svg role="img" aria-label="([^"]*)"', page)
 
 
 def grid(side: int) -> tuple[dict[str, Any], np.ndarray]:
-    """Make the traffic of a cube of side^3 ranks, and the place in it of each rank."""
+    """Make the traffic of a cube of side^3 ranks, and the position of each rank in it."""
     n = side**3
     at = np.random.default_rng(5).permutation(n)
     ids = np.argsort(at).reshape(side, side, side)
@@ -46,7 +46,7 @@ def grid(side: int) -> tuple[dict[str, Any], np.ndarray]:
 
 
 def mapped_grid(side: int, machine: str, nodes: int) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Make that traffic and a mapping of it, without sums over nodes."""
+    """Make the traffic of a cube and its mapping, without sums over nodes."""
     traffic, at = grid(side)
     total = 80.0 * len(traffic["entries"])
     figures = {"cost": 10 * total, "inter_node_weight": total, "inter_node_share": 1.0}
@@ -62,18 +62,18 @@ def mapped_grid(side: int, machine: str, nodes: int) -> tuple[dict[str, Any], di
     ("machine", "nodes", "said"),
     [
         ("64:64;1:10", 64, "Squares are nodes"),
-        ("8:16:32;1:10:20", 512, "Squares are switches; nodes are too thin to be seen here"),
-        ("8:512;1:10", 512, "Nodes are too thin to be seen here, and are not drawn"),
+        ("8:16:32;1:10:20", 512, "Squares are switches; nodes are too small to be visible here"),
+        ("8:512;1:10", 512, "Nodes are too small to be visible here, and are not drawn"),
     ],
 )
 def test_many_ranks_are_added_up(
     tmp_path: Path, write: Write, machine: str, nodes: int, said: str
 ) -> None:
     page = report(tmp_path, *map(write, mapped_grid(16, machine, nodes)))
-    assert "Each field adds up 16 × 16 ranks." in page and said in page
+    assert "Each cell is the sum over 16 × 16 ranks." in page and said in page
     assert page.count('xlink:href="data:image/png') == 4  # two matrices with their colour scales
     assert "The ten heaviest links between two nodes, before" in page
-    assert "the busiest node, node" in page and "place of the node, busiest first" in page
+    assert "the busiest node, node" in page and "node, busiest first" in page
     assert len(page) < 2_500_000
 
 
@@ -89,9 +89,9 @@ def test_heaviest_links_come_from_traffic_where_the_document_has_no_sums(
     for page in (with_sums, without):
         assert link in page
         assert "After, the heaviest link, between left and right, carries 976.6 KiB" in page
-        assert "before: most 16.2 MiB, mean 16.2 MiB" in page
+        assert "before: max 16.2 MiB, mean 16.2 MiB" in page
     alone = report(tmp_path, write(data))
-    assert "What goes from node to node is not known here" in alone
+    assert "The traffic between nodes is unknown" in alone
     assert pictures(alone) == ["Costs"]
 
 
@@ -151,18 +151,18 @@ def test_one_rank_and_one_node(tmp_path: Path, write: Write) -> None:
         "before": quiet, "after": quiet, "node_names": ["only"],
     }  # fmt: skip
     page = report(tmp_path, write(data), write(made.traffic() | {"ranks": 1, "entries": []}))
-    assert "1 rank on one node of four cores" in page and "no order costs more than another" in page
+    assert "1 rank on one node of four cores" in page and "all orders cost the same" in page
     assert pictures(page) == []
     data |= {"given": [0, 1, 2, 3], "placement": [0, 1, 2, 3], "total_weight": 35e6}
     busy = report(tmp_path, write(data), write(made.traffic()))
-    assert "All are on one node." in busy and "heaviest link" not in busy
+    assert "All cores are on one node." in busy and "heaviest link" not in busy
 
 
 def test_nothing_crosses(tmp_path: Path, write: Write) -> None:
     data = made.mapped()
     data["after"]["node_bytes"] = [[1e6, 0.0], [0.0, 1e6]]
     page = report(tmp_path, write(data))
-    assert "After: nothing crosses between nodes." in page
+    assert "After: no traffic crosses between nodes." in page
     assert "Heaviest links, before" in pictures(page) and "Heaviest links, after" not in pictures(
         page
     )
@@ -175,13 +175,13 @@ def test_collectives_and_hosts_are_told(tmp_path: Path, write: Write) -> None:
     hosts = [["n1.site", 2], ["<n2>.site", 2]]
     traffic = made.traffic() | {"collectives": collectives, "hosts": hosts}
     page = report(tmp_path, write(traffic))
-    assert "Collectives send 2.0 KiB besides, as modelled; they are not drawn." in page
+    assert "Collectives send another 2.0 KiB, by a model; they are not drawn." in page
     assert "It was recorded on two hosts, n1 and &lt;n2&gt;: the squares." in page
     data = made.mapped()
-    told = "carry 33.4 MiB, collectives 2.0 KiB, as modelled. They"
-    assert f"{told} do not count here." in report(tmp_path, write(traffic), write(data))
+    told = "carry 33.4 MiB, collectives 2.0 KiB, by a model. Collectives"
+    assert f"{told} are not included here." in report(tmp_path, write(traffic), write(data))
     data["total_weight"] += 2048
-    assert f"{told} count here." in report(tmp_path, write(traffic), write(data))
+    assert f"{told} are included here." in report(tmp_path, write(traffic), write(data))
 
 
 def test_names_of_nodes_are_escaped_everywhere(tmp_path: Path, write: Write) -> None:
@@ -215,4 +215,4 @@ def test_rows_are_shown_with_the_document_and_cut(tmp_path: Path, write: Write) 
     assert json.loads(shown[1].replace("&quot;", '"'))["entries"] == made.traffic()["entries"]
     many, _ = grid(12)
     cut = report(tmp_path, write(many))
-    assert "… cut off here; the whole is in traffic.json" in cut
+    assert "… truncated; the full document is traffic.json" in cut

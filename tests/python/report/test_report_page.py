@@ -1,4 +1,4 @@
-"""What the page says: sections, numbers, escaping, and that it is whole in itself."""
+"""Test the page: sections, numbers, escaping, and that it is self-contained."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def report(tmp_path: Path, *runs: str) -> str:
 
 @pytest.fixture(scope="module")
 def full_page(tmp_path_factory: pytest.TempPathFactory, vtkhdf: dict[str, str]) -> str:
-    """Make the page of everything, with its pictures, once."""
+    """Make the page of all kinds of results, with pictures, once."""
     folder = tmp_path_factory.mktemp("full")
     files = []
     for document in (
@@ -68,16 +68,16 @@ def test_full_page_has_all_sections_in_order(full_page: str) -> None:
 
 def test_full_page_has_all_pictures(full_page: str) -> None:
     images = check(full_page).images
-    assert len(images) == 2 + 1 + 4  # parts and parts apart, ghosts, frames
+    assert len(images) == 2 + 1 + 4  # parts and exploded view, ghosts, frames
     assert "could not be rendered" not in full_page
     assert all(int(image["width"] or 0) > 300 for image in images)
-    # Bars, scale and curve; matrices, costs, heaviest links before and after, what leaves the nodes.
+    # Bars, scale and curve; matrices, costs, heaviest links before and after, bytes that leave nodes.
     assert full_page.count("<svg") == 2 + 2 + 2 + 1 + 2 + 1
     assert len(full_page) < 6_000_000
 
 
 def test_every_part_is_seen(tmp_path: Path) -> None:
-    """Pull eight blocks apart: the colour of each is in the picture, also that of the hidden one."""
+    """Draw an exploded view of eight blocks: it has the colour of each, even of the hidden one."""
     script = tmp_path / "draw.py"
     script.write_text(
         "import os, sys\n"
@@ -115,7 +115,7 @@ def test_summary_has_the_key_numbers(full_page: str) -> None:
 
 
 def lead_of(page: str) -> str:
-    """Return the paragraph that the page begins with."""
+    """Return the first paragraph of the page."""
     found = re.search(r'<p class="lead">(.*?)</p>', page, re.DOTALL)
     assert found
     return html.unescape(found[1])
@@ -128,7 +128,7 @@ def cards_of(page: str) -> list[str]:
 
 
 def test_headline_is_of_one_mesh(tmp_path: Path, write: Write) -> None:
-    """Whatever the order in which results are given: no number of another mesh stands in it."""
+    """Give results in any order: the headline has no number of another mesh."""
     other = made.load() | {"input": "cube.h5m", "seconds": 77.0, "parts": 3, "ranks": 16}
     other["owned_cells"] = made.spread(1, 2, 3)
     other["counts"] = {"vertices": 123, "volumes": 8}
@@ -145,7 +145,7 @@ def test_headline_is_of_one_mesh(tmp_path: Path, write: Write) -> None:
             assert text in lead, lead
         for text in ("77", "16 ranks", "64 parts", "123"):
             assert text not in lead, lead
-        assert re.search(r"Results of other meshes stand below, by their names: .*cube\.h5m", lead)
+        assert re.search(r"Results of other meshes are below: .*cube\.h5m", lead)
         assert "wing64.h5m" in lead
         assert cards_of(page) == ["80 326", "16 270", "8", "4", "3.54 × 10⁻⁹ K"]
         assert "cube.h5m on 16 ranks" in page  # it is not lost
@@ -167,7 +167,7 @@ def test_headline_tells_runs_on_several_numbers_of_ranks_apart(
         "1 rank loaded it in 8.00 s, 2 ranks in 4.00 s and 4 ranks in 2.00 s to 2.50 s in 2 runs",
         "each exchange of ghosts of 4 ranks sends",
         "Heat took 4 252 stages in 40.00 s on 1 rank and 20.00 s on 2 ranks",
-        "at most 2.00 × 10⁻⁶ K from the known steady state (tolerance 1.00 × 10⁻⁶ K), and fails",
+        "steady state is 2.00 × 10⁻⁶ K (tolerance 1.00 × 10⁻⁶ K), which fails",
     ):
         assert text in lead, lead
     assert cards_of(page)[3:] == ["1 and 2", "2.00 × 10⁻⁶ K"]
@@ -204,7 +204,7 @@ def test_ghosts_are_counted_by_owner(full_page: str, vtkhdf: dict[str, str]) -> 
 
 
 def test_phases_are_grouped_and_waiting_is_said(full_page: str) -> None:
-    assert "Of the solve, 25.0 % is waiting" in full_page
+    assert "25.0 % of the solve is waiting" in full_page
     assert "4 ranks share 2 cores" in full_page
     names = re.findall(r'<th scope="row">([a-z]+(?:\.[a-z]+)?)</th>', full_page)
     assert [n for n in names if n in ("heat.solve", "heat.wait", "io.read", "load")] == [
@@ -218,7 +218,7 @@ def test_traffic_is_drawn_in_core_order(full_page: str) -> None:
     assert "left" in full_page and "right" in full_page
     for text in ("341", "−87.1 %", "pair exchange", "32.4 MiB", "976.6 KiB", "−94.29 points",
                  "two nodes of two cores (2x2), distance 1 in a node, 10 between nodes",
-                 "before (block)", "Before is the given order: block, rank i on core i"):  # fmt: skip
+                 "before (block)", "&#x27;Before&#x27; is the given order: block, rank i on core i"):  # fmt: skip
         assert text in full_page
 
 
@@ -258,17 +258,17 @@ def test_time_and_distance_are_labelled(full_page: str) -> None:
     assert "Time has no unit here: the diffusivity is 1" in full_page
     assert "time 2.00 (no unit), frame 3 of 3" in full_page
     assert "|temperature − its last frame| in K" in full_page
-    assert "The last frame itself is at most 3.54 × 10⁻⁹ K from the known" in full_page
+    assert "the last frame against the known steady state is 3.54 × 10⁻⁹ K" in full_page
 
 
 def commands(page: str) -> list[str]:
-    """Return what the page proposes to try."""
+    """Return the commands that the page suggests."""
     section = page[page.index('id="next"') : page.index('id="documents"')]
     return [html.unescape(line) for line in re.findall(r"<code>(.*?)</code>", section)]
 
 
 def place_program(monkeypatch: pytest.MonkeyPatch, folder: Path, *names: str) -> None:
-    """Pretend that the package lies in a build in folder, which is where the user is."""
+    """Pretend that the package is in a build in folder, which is the current folder."""
     for name in names:
         program = folder / "build" / "release" / "bin" / name
         program.parent.mkdir(parents=True, exist_ok=True)
@@ -311,7 +311,7 @@ def test_commands_without_a_built_program(
     assert lines[0] == "barrio info wing8.h5m"
     assert lines[3].startswith("barrio --ranks 2 exec ./heat wing8.h5m ")
     assert "--machine '2:2;1:5' -o " in lines[4] and "add --given with your file" in page
-    assert "'barrio' stands for the program; in a folder of the sources it is build/release" in (
+    assert "'barrio' stands for the program; in the source folder it is build/release" in (
         html.unescape(page)
     )
 
@@ -342,13 +342,15 @@ def test_checksums_of_several_rank_counts_are_compared(tmp_path: Path, write: Wr
 
 def test_failed_check_is_said(tmp_path: Path, write: Write) -> None:
     page = report(tmp_path, write(made.heat() | {"max_error": 0.146}))
-    assert "0.146 K" in page and ">failed<" in page and "and fails" in page
+    assert "0.146 K" in page and ">failed<" in page and "which fails" in page
 
 
 def test_map_that_gains_nothing_draws_one_matrix(tmp_path: Path, write: Write) -> None:
     mapped = made.mapped() | {"placement": [0, 1, 2, 3]}
     page = report(tmp_path, write(mapped), write(made.traffic()))
-    assert "The given order (block, rank i on core i) is as good as anything found" in page
+    assert (
+        "The given order (block, rank i on core i) is kept, since no better one was found" in page
+    )
     said = re.findall(r'<svg role="img" aria-label="([^"]*)"', page)
     assert said == [
         "Matrix of bytes from rank to rank, given order (block)", "Costs",

@@ -1,4 +1,4 @@
-"""Pages of what barrio probe found: one for each transport, and what they say."""
+"""Test the pages on barrio probe: one for each transport, and an overview."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def pages(folder: Path, *runs: str) -> dict[str, str]:
 
 
 def follows(page: str) -> str:
-    """Return the lines of the table at the top of a page: what: here."""
+    """Return the lines of the table at the top of a page: question: here."""
     found = re.search(r'<section id="follows".*?<table.*?</thead>(.*?)</table>', page, re.DOTALL)
     lines = re.findall(r"<tr[^>]*>(.*?)</tr>", found[1], re.DOTALL) if found else []
     cells = [
@@ -60,7 +60,7 @@ def bars(svg: str) -> int:
 
 
 def timelines_of(page: str) -> dict[str, str]:
-    """Return the timelines of a page by what they are about."""
+    """Return the timelines of a page by their alternative texts."""
     found = re.findall(r'<svg class="timeline".*?</svg>', page, re.DOTALL)
     return {re.search(r'aria-label="([^"]*)"', svg)[1]: svg for svg in found}  # type: ignore[index]
 
@@ -88,8 +88,8 @@ def test_every_transport_has_its_page_and_a_link_to_it(
         assert text in made_pages["report.html"]
     page = check(made_pages["report-openmpi-tcp.html"], files=set(made_pages))
     assert page.headings == [
-        "What follows from it", "Beside the thesis", "Timelines", "Programs before and after",
-        "Computing meanwhile", "Where calls wait, by size", "Send modes", "What lets a sender go",
+        "Consequences", "Comparison with the thesis", "Timelines", "Programs before and after",
+        "Overlap with computing", "Where calls wait, by size", "Send modes", "Release of a sender",
         "Latencies and streams", "Settings",
     ]  # fmt: skip
     for text in ("Open MPI 4.1.4, tcp", "OMPI_MCA_pml=ob1 OMPI_MCA_btl=tcp,self", "sockets of ob1",
@@ -166,19 +166,19 @@ def test_what_follows_is_that_of_the_data(
         "Pairs that both send first: would deadlock from 64 KiB on",
         "4 MiB: 1.1 ms, 1.0 µs",
         "127.9 KiB: its receiver waits for this message, waits for another message, tests once, tests "
-        "8 times or probes, not when it sends",
-        "A receiver that comes late: a sender of 127.9 KiB goes on when the receiver waits, not when it posts",
+        "8 times or probes, but not when it sends",
+        "A receiver that comes late: a sender of 127.9 KiB continues when the receiver waits, not when it posts",
         "Wait for a send in buffered mode: never blocks, up to 4 MiB",
         "Kept at the receiver until its receive is posted: up to 63.9 KiB",
     ):
         assert text in tcp, (text, tcp)
     assert "blocks from 1 KiB on, the smallest size tried" in shm
     assert "A send completes while its receiver computes: up to 256 B" in shm
-    assert "A message arrives while its sender computes: all that were tried, up to 4 MiB" in shm
+    assert "A message arrives while its sender computes: all sizes tried, up to 4 MiB" in shm
 
 
 def of_tcp(tmp_path: Path, write: Write, probe: dict[str, Any], change: Callable[..., Any]) -> str:
-    """Return the page of a transport after a change of what was found."""
+    """Return the page of a transport after a change of its results."""
     changed = copy.deepcopy(probe)
     change(changed["transports"][1])
     return pages(tmp_path, write(changed))["report-openmpi-tcp.html"]
@@ -219,14 +219,14 @@ def test_what_follows_changes_with_the_data(
         figure["ranks"][0][-1]["end"] = figure["ranks"][1][1]["end"] + 1e-5
 
     for change, texts in (
-        (all_get_through, ["Pairs that both send first: get through, up to 4 MiB"]),
+        (all_get_through, ["Pairs that both send first: no deadlock, up to 4 MiB"]),
         (one_locks, ["would deadlock at 4 KiB"]),
         (nothing_blocks, ["right after it: never blocks, up to 4 MiB"]),
         (buffers_block, ["in buffered mode: blocks from 4 MiB on"]),
         (nobody_stalls, ["127.9 KiB: does not wait; 4 MiB: does not wait"]),
-        (tests_do_nothing, ["4 MiB: 200.0 µs, 200.0 µs", "hides: nothing, whatever the number of tests"]),
-        (all_is_hidden, ["hides: at most 97 % (1 KiB, 8 tests)"]),
-        (sender_goes_on_at_the_receive, ["goes on when the receive is posted; its wait lasts 1.0 ms"]),
+        (tests_do_nothing, ["4 MiB: 200.0 µs, 200.0 µs", "hidden by computing: none, for any number of tests"]),
+        (all_is_hidden, ["hidden by computing: at most 97 % (1 KiB, 8 tests)"]),
+        (sender_goes_on_at_the_receive, ["continues when the receive is posted; its wait lasts 1.0 ms"]),
     ):  # fmt: skip
         said = follows(of_tcp(tmp_path, write, probe, change))
         for text in texts:
@@ -243,8 +243,8 @@ def test_findings_stand_beside_those_of_2004(
         "Blocks from 60 KB on, until the receiver waits or tests", "Returns at once, with 100 KB too",
         "Returns at once at all sizes up to 4 MiB", "Yes; 32 messages of 32 KiB pass at once",
         "three of 20 KB act like one of 60 KB", "Yes, no wait for a send blocks",
-        "ends when the partner waits for its own", "model: from 373.0 µs",
-        "eager limit 1 MiB: kept up to 1023.9 KiB, at most 4 GiB a rank with 4 096 peers",
+        "ends when the partner waits for its own send", "model: from 373.0 µs",
+        "eager limit 1 MiB: kept up to 1023.9 KiB, at most 4 GiB per rank with 4 096 peers",
     ):  # fmt: skip
         assert text in table, text
     slow = of_tcp(
@@ -253,7 +253,7 @@ def test_findings_stand_beside_those_of_2004(
     )  # fmt: skip
     assert "Takes up to 3.0 ms, longest at 4 MiB" in slow
     locked = of_tcp(tmp_path, write, probe, lambda f: f["limits"].update(is_cumulative=True))
-    assert "No, of all that is on its way to a rank; 32 messages" in locked
+    assert "No, to the total on its way to a rank; 32 messages" in locked
 
 
 def test_absent_and_stalled_transports_are_named(
@@ -268,7 +268,7 @@ def test_absent_and_stalled_transports_are_named(
     } | {"reason": "no such parameter"}
     overview = pages(tmp_path, write(probe))["report.html"]
     check(overview, files={"report-openmpi-shm.html", "report-openmpi-tcp.html"})
-    for text in ("What is absent or stalled", "is not there: no &lt;ucx&gt; &amp; co",
+    for text in ("Absent or stalled", "is absent: no &lt;ucx&gt; &amp; co",
                  "</b> stalled: it did not end within 30.0 s", "does not run: no such parameter"):  # fmt: skip
         assert text in overview
     probe["transports"] = []
@@ -280,19 +280,19 @@ def test_absent_and_stalled_transports_are_named(
     ("kept", "headings"),
     [
         ([], []),
-        (["latencies", "idle_calls"], ["What follows from it", "Latencies and streams"]),
+        (["latencies", "idle_calls"], ["Consequences", "Latencies and streams"]),
         (
             ["latencies", "idle_calls", "limits", "overlap", "streams"],
-            ["What follows from it", "Computing meanwhile", "Latencies and streams", "Settings"],
+            ["Consequences", "Overlap with computing", "Latencies and streams", "Settings"],
         ),
-        (["programs"], ["What follows from it", "Programs before and after"]),
-        (["figures"], ["What follows from it", "Timelines"]),
+        (["programs"], ["Consequences", "Programs before and after"]),
+        (["figures"], ["Consequences", "Timelines"]),
     ],
 )
 def test_parts_may_be_missing(
     tmp_path: Path, write: Write, probe: dict[str, Any], kept: list[str], headings: list[str]
 ) -> None:
-    """Other depths of the probe leave experiments out, and so do older versions of it."""
+    """Leave experiments out, as other depths and older versions of the probe do."""
     optional = {"latencies", "idle_calls", "limits", "overlap", "streams", "blocking_calls",
                 "early_waits", "releases", "deadlocks", "figures", "programs", "profile"}  # fmt: skip
     for found in probe["transports"]:
@@ -304,8 +304,10 @@ def test_parts_may_be_missing(
     for page in made_pages.values():
         check(page, files=set(made_pages))
     found = check(made_pages["report-openmpi-tcp.html"], files=set(made_pages)).headings
-    assert [heading for heading in found if heading != "Beside the thesis"] == headings
-    assert ("Beside the thesis" in found) == bool({"overlap", "programs", "figures"} & set(kept))
+    assert [heading for heading in found if heading != "Comparison with the thesis"] == headings
+    assert ("Comparison with the thesis" in found) == bool(
+        {"overlap", "programs", "figures"} & set(kept)
+    )
 
 
 def test_older_names_and_odd_values_do_no_harm(
@@ -322,18 +324,18 @@ def test_older_names_and_odd_values_do_no_harm(
     tcp["programs"]["tests"]["before"] = None
     page = pages(tmp_path, write(probe))["report-openmpi-tcp.html"]
     check(page, files={"report.html"})
-    assert "computing hides: at most 4 %" in follows(page)
-    assert "A wait was given up here" in page and "Figure 3.2:" not in page
+    assert "hidden by computing: at most 4 %" in follows(page)
+    assert "A wait was given up: with these calls" in page and "Figure 3.2:" not in page
 
 
 def test_damage_is_said_at_the_top(tmp_path: Path, write: Write, probe: dict[str, Any]) -> None:
     page = pages(tmp_path, write(probe))["report-openmpi-tcp.html"]
-    assert "did not bring what was sent" not in page
+    assert "arrived damaged" not in page
     page = of_tcp(
         tmp_path, write, probe,
         lambda f: f["early_waits"][1]["sizes"][0].update(is_damaged=True),
     )  # fmt: skip
-    assert "A message did not bring what was sent, in: early waits." in page
+    assert "A message arrived damaged, in: early waits." in page
 
 
 def test_text_is_escaped(tmp_path: Path, write: Write, probe: dict[str, Any]) -> None:
@@ -367,16 +369,16 @@ def test_among_other_results_the_probe_has_a_section(
     section = page[page.index('id="probe"') : page.index('id="next"')]
     assert "<a " not in section and "<svg" not in section
     for text in ("Open MPI 4.1.4, shm", "Open MPI 4.1.4, tcp: wait after computing, by size",
-                 "up to 63.9 KiB", "probe.json alone"):  # fmt: skip
+                 "up to 63.9 KiB", "run barrio report on probe.json alone"):  # fmt: skip
         assert text in section
 
 
 @pytest.mark.parametrize(
     ("document", "cause"),
     [
-        ({}, "has no list 'transports'"),
-        ({"transports": {}}, "has no list 'transports'"),
-        ({"transports": [{"name": "shm"}, 3]}, "transport 1 has no name"),
+        ({}, "must have a list 'transports'"),
+        ({"transports": {}}, "must have a list 'transports'"),
+        ({"transports": [{"name": "shm"}, 3]}, "transport 1 must have a name"),
     ],
 )
 def test_broken_document_is_refused(
@@ -412,11 +414,11 @@ def test_nothing_follows_from_a_disturbed_run(
     setting.update(is_disturbed=True, lost_time=0.2)
     made_pages = pages(tmp_path, write(probe))
     page = made_pages["report-openmpi-tcp.html"]
-    assert check(page, files=set(made_pages)).headings == ["What was measured all the same"]
-    assert "disturbed: other work took 43 % of the time of a rank" in page
+    assert check(page, files=set(made_pages)).headings == ["Measurements of the disturbed run"]
+    assert "disturbed: other work took 43 % of a rank&#x27;s time" in page
     shown = page[: page.index("<details>")]
     assert "63.9 KiB" in page and "63.9 KiB" not in shown and not follows(page)
-    assert not re.search(r"blocks|deadlock|beside the thesis", shown, re.IGNORECASE)
+    assert not re.search(r"blocks|deadlock|comparison with the thesis", shown, re.IGNORECASE)
     overview = made_pages["report.html"]
     table = overview[overview.index('id="transports"') : overview.index('id="settings"')]
     line = table[table.index("report-openmpi-tcp.html") :]

@@ -1,4 +1,4 @@
-"""Traffic as numbers: what is read, and sums over bins, nodes and links."""
+"""Test traffic as numbers: reading, and sums over bins, nodes and links."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def document_of(data: dict[str, Any]) -> Document:
 
 
 def machine_of(text: str, nodes: int, cores: int, **more: Any) -> Document:
-    """Make a mapping that says no more than its machine."""
+    """Make a mapping with its machine only."""
     return Document(
         Path("map.json"), "map", {"machine": text, "nodes": nodes, "cores": cores} | more
     )
 
 
 def random_flows(n: int, n_flows: int, seed: int = 7) -> Flows:
-    """Make flows between ranks, whole numbers of bytes so that sums are exact."""
+    """Make flows between ranks, of integer bytes so that sums are exact."""
     rng = np.random.default_rng(seed)
     senders, receivers = rng.integers(0, n, (2, n_flows))
     keep = senders != receivers
@@ -73,21 +73,21 @@ def test_rows_are_the_same_however_they_are_read(entries: list[Any]) -> None:
 @pytest.mark.parametrize(
     ("changed", "cause"),
     [
-        ({"entries": 5}, "has no list 'entries'"),
-        ({"entries": [[0, 1, 1, 8]]}, "entry 0 is not [from, to, points, bytes, messages]"),
-        ({"entries": [[0, 1, 1, 8, 1], [0, 1, True, 8, 1]]}, "entry 1 is not [from, to"),
-        ({"entries": [[0, 1, 1, 8, 1], [0, 1, 1, "8]]", 1]]}, "entry 1 is not [from, to"),
-        ({"entries": [[[0, 1, 1, 8, 1]]]}, "entry 0 is not [from, to"),
+        ({"entries": 5}, "must have a list 'entries'"),
+        ({"entries": [[0, 1, 1, 8]]}, "entry 0 must be [from, to, points, bytes, messages]"),
+        ({"entries": [[0, 1, 1, 8, 1], [0, 1, True, 8, 1]]}, "entry 1 must be [from, to"),
+        ({"entries": [[0, 1, 1, 8, 1], [0, 1, 1, "8]]", 1]]}, "entry 1 must be [from, to"),
+        ({"entries": [[[0, 1, 1, 8, 1]]]}, "entry 0 must be [from, to"),
         ({"entries": [[0, 1, 1, 8, 1], [0, 4, 1, 8, 1]]}, "entry 1 has a rank outside 0..3"),
         ({"entries": [[0, 0.5, 1, 8, 1]]}, "entry 0 has a rank outside 0..3"),
-        ({"collectives": {}}, "'collectives' is not a list"),
-        ({"collectives": [[0, 1]]}, "collective 0 is not [from, to, points, bytes, messages]"),
+        ({"collectives": {}}, "'collectives' must be a list"),
+        ({"collectives": [[0, 1]]}, "collective 0 must be [from, to, points, bytes, messages]"),
         ({"collectives": [[0, 1, 1, 8, 1], [-1, 1, 1, 8, 1]]}, "collective 1 has a rank outside 0..3"),
-        ({"hosts": "a"}, "'hosts' is not a list"),
-        ({"hosts": [["a", 2], ["b"]]}, "host 1 is not [name, number of ranks]"),
-        ({"hosts": [["a", 4], ["b", 0]]}, "host 1 is not [name, number of ranks]"),
-        ({"hosts": [["a", 4], ["b", True]]}, "host 1 is not [name, number of ranks]"),
-        ({"hosts": [["a", 2], ["b", 1]]}, "'hosts' have 3 ranks in all, and there are 4"),
+        ({"hosts": "a"}, "'hosts' must be a list"),
+        ({"hosts": [["a", 2], ["b"]]}, "host 1 must be [name, number of ranks]"),
+        ({"hosts": [["a", 4], ["b", 0]]}, "host 1 must be [name, number of ranks]"),
+        ({"hosts": [["a", 4], ["b", True]]}, "host 1 must be [name, number of ranks]"),
+        ({"hosts": [["a", 2], ["b", 1]]}, "'hosts' have 3 ranks in total, but 'ranks' is 4"),
     ],
 )  # fmt: skip
 def test_broken_traffic_is_refused(
@@ -101,7 +101,7 @@ def test_broken_traffic_is_refused(
 def test_infinite_traffic_is_refused(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
     text = json.dumps(made.traffic() | {"entries": ROWS}).replace("24", "1e999")
     assert main([write(text, "traffic.json")]) == 3
-    assert "entry 3 is not [from, to" in capsys.readouterr().err
+    assert "entry 3 must be [from, to" in capsys.readouterr().err
 
 
 def test_hosts_may_be_of_the_ranks_that_recorded() -> None:
@@ -150,8 +150,8 @@ def test_bins_end_where_nodes_do(n: int, cores: int, size: int) -> None:
         (machine_of(",".join(["4", "2"] * 5) + ";1:10", 10, 30), [4, 2] * 5, "ten nodes of 2 to 4 cores"),
         (machine_of("8:2/4:4;1:2:10:20", 16, 256), [16] * 16, "16 nodes of 16 cores"),
         (machine_of("torus:2x2;3;1:10", 4, 12), [3] * 4, "four nodes of three cores"),
-        (machine_of("4 nodes of 12 cores in all;1:10:20", 4, 12), None, "four nodes with twelve cores in all"),
-        (machine_of("8,8,5;1:10", 3, 20), None, "three nodes with 20 cores in all"),
+        (machine_of("4 nodes of 12 cores in all;1:10:20", 4, 12), None, "four nodes with twelve cores in total"),
+        (machine_of("8,8,5;1:10", 3, 20), None, "three nodes with 20 cores in total"),
     ],
 )  # fmt: skip
 def test_nodes_that_are_not_alike(document: Document, sizes: list[int] | None, said: str) -> None:
@@ -186,7 +186,7 @@ def test_cyclic_order_of_nodes_that_are_not_alike() -> None:
 
 
 def test_blocks_of_nodes_that_are_not_alike() -> None:
-    """Ranks leave cores free, so that blocks are no larger than what is on a node."""
+    """Leave cores free: a block is no larger than the ranks on its node."""
     cores = [16, 0, 8, 9, 1, 17, 2, 10, 11, 19]
     document = machine_of("8,8,4;1:10", 3, 20, given=cores, placement=[4, 5, 6, 7, 16, 17, 18, 19, 3, 2],
                           node_names=["a.org", "b.org", "c.org"])  # fmt: skip
@@ -206,11 +206,16 @@ def test_blocks_of_nodes_that_are_not_alike() -> None:
             "8:16:32;1:10:20",
             512,
             list(range(0, 4096, 128)),
-            "Squares are switches; nodes are too thin",
+            "Squares are switches; nodes are too small",
         ),
-        ("8:512;1:10", 512, None, "Nodes are too thin to be seen here, and are not drawn"),
-        ("4096;1", 1, None, "All are on one node"),
-        ("512 nodes of 4096 cores in all;1:10:20", 512, None, "does not tell how large each is"),
+        ("8:512;1:10", 512, None, "Nodes are too small to be visible here, and are not drawn"),
+        ("4096;1", 1, None, "All cores are on one node"),
+        (
+            "512 nodes of 4096 cores in all;1:10:20",
+            512,
+            None,
+            "the document does not have their sizes",
+        ),
     ],
 )
 def test_blocks_can_be_seen(machine: str, nodes: int, starts: list[int] | None, said: str) -> None:
@@ -285,7 +290,7 @@ def test_traffic_of_a_mapping_is_found_by_its_sum() -> None:
         [with_collectives], True
     )
     assert found(mapped | {"total_weight": 35e6 + 8}, traffic, other) == Traffic([traffic, other])
-    # With --message-bytes the sum is another one; the bytes of the busiest node are the same.
+    # With --message-bytes the sum differs, but the bytes of the busiest node are the same.
     assert found(mapped | {"total_weight": 5e7}, other, traffic) == Traffic([traffic])
     mapped["before"]["max_node_out_bytes"] += 1.0
     assert found(mapped | {"total_weight": 5e7}, other, traffic) is None

@@ -1,4 +1,4 @@
-"""Numbers in words, colours and frames."""
+"""Test numbers as text, colours and frames."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Hosts that are not there: each has a name, a /dev/shm and System V memory of its own, on one machine.
+"""Simulated hosts on one machine: each has its own name, /dev/shm and System V memory.
 
-Launchers reach them through a script in the place of ssh. Needs the right to make namespaces, which root has.
+Launchers reach them through a script instead of ssh. Needs permission to create namespaces, like root.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import subprocess
 from pathlib import Path
 
 _AGENT = """#!/bin/sh
-# Called as ssh is: options, a host, a command.
+# Called like ssh: options, a host, a command.
 while [ "${1#-}" != "$1" ]; do shift; done
 host=$1
 shift
@@ -25,7 +25,7 @@ _NAMESPACES = ["--uts", "--mount"]
 
 
 class FakeHosts:
-    """Hosts while the block lasts."""
+    """Hosts during a `with` block."""
 
     def __init__(self, folder: Path, names: list[str]) -> None:
         self.folder = folder
@@ -35,7 +35,7 @@ class FakeHosts:
 
     @staticmethod
     def why_not() -> str:
-        """Return what is missing for such hosts, or nothing."""
+        """Return why there can be no such hosts, or ""."""
         if not shutil.which("unshare") or not shutil.which("nsenter"):
             return "unshare and nsenter are not installed"
         tried = subprocess.run(
@@ -66,21 +66,21 @@ class FakeHosts:
             host.communicate()  # the end of its input ends it
 
     def launcher(self, mpi: str) -> list[str]:
-        """The launcher of an MPI; with `environment` it reaches these hosts."""
+        """Return the launcher of an MPI, which reaches these hosts with `environment`."""
         return ["mpiexec.openmpi", "-q"] if mpi == "openmpi" else ["mpiexec.mpich"]
 
     def environment(self, mpi: str) -> dict[str, str]:
-        """The environment of a launcher."""
+        """Return the environment of a launcher."""
         if mpi == "openmpi":
             return {
                 "OMPI_MCA_plm_rsh_agent": str(self.agent),
                 "OMPI_MCA_plm_rsh_no_tree_spawn": "1",
                 "OMPI_MCA_hwloc_base_binding_policy": "none",
-                "OMPI_MCA_mpi_yield_when_idle": "1",  # it takes each host for cores of its own
+                "OMPI_MCA_mpi_yield_when_idle": "1",  # it assumes that each host has its own cores
                 "OMPI_ALLOW_RUN_AS_ROOT": "1",
                 "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
             }
-        # UCX takes the one machine for one host, but finds the /dev/shm of another of them empty.
+        # UCX detects one machine as one host, but finds the /dev/shm of another simulated host empty.
         return {
             "HYDRA_LAUNCHER": "rsh",
             "HYDRA_LAUNCHER_EXEC": str(self.agent),

@@ -9,8 +9,8 @@
 #include "barrio/rankmap/launcher.hpp"
 #include "tests/rankmap/support.hpp"
 
-// The files of the writers, given to a real launcher on two invented hosts: a script in the place of ssh drops the
-// host name, keeps it for the report, and runs the command here. Each rank says where it was put.
+// The files of the writers, used by a real launcher on two invented hosts: a script instead of ssh keeps the host name
+// for the report, and runs the command here. Each rank prints its host and cores.
 namespace barrio::rankmap {
 namespace {
 

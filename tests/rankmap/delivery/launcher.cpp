@@ -11,7 +11,7 @@ namespace {
 using test::expect_error;
 using test::Folder;
 
-// Not its own inverse, so that a writer with the wrong direction is caught.
+// Not its own inverse, so it detects a writer with the wrong direction.
 const std::vector<int> cores{2, 0, 3, 5, 1, 4};
 
 Machine two_hosts() {
@@ -122,7 +122,7 @@ TEST(Launcher, PermutationIsReadBack) {
   };
   refuse("0\n1\n3\n", "bad:3", "the core is 3, not in 0..2");
   refuse("0\n\n0\n", "bad:3", "core 0 is already given in line 1");
-  refuse("0 1\n", "bad:1", "is not one core number");
+  refuse("0 1\n", "bad:1", "must be one core number");
   refuse("zero\n", "bad:1", "'zero', not a whole number");
   expect_error(ErrorCode::failed, {"cannot be written"}, [&] {
     write_launcher_file(folder.file("absent/order"), LauncherFormat::slurm, two_hosts(), placement);

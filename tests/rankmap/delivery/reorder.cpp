@@ -22,7 +22,7 @@ struct Seat {
   int node;
 };
 
-/// Weights of a graph that all ranks know.
+/// Weights of a graph, known to all ranks.
 class Weights {
  public:
   Weights(int n, double fill, std::uint64_t seed)
@@ -35,14 +35,14 @@ class Weights {
       }
   }
   double& at(int from, int to) { return values_[from * n_ + to]; }
-  /// Z of ranks on these nodes, from the definition.
+  /// Compute Z of ranks on these nodes, from the definition.
   double cost(const std::vector<int>& node_of_rank, double inside, double outside) {
     double sum = 0.0;
     for (int from = 0; from < n_; ++from)
       for (int to = 0; to < n_; ++to) sum += at(from, to) * (node_of_rank[from] == node_of_rank[to] ? inside : outside);
     return sum;
   }
-  /// A rank's partners and what it sends them.
+  /// Return a rank's partners and its weights to them.
   std::pair<std::vector<Rank>, std::vector<double>> row(int from) {
     std::pair<std::vector<Rank>, std::vector<double>> found;
     for (int to = 0; to < n_; ++to) {
@@ -58,7 +58,7 @@ class Weights {
   std::vector<double> values_;
 };
 
-/// The node of each new rank; checks that ranks are a permutation.
+/// Return the node of each new rank. Checks that ranks are a permutation.
 std::vector<int> nodes_of_ranks(const Reordered& found, int my_node) {
   const auto seats = mpi::all_gather(world(), Seat{found.comm.rank(), my_node});
   std::vector<int> node(seats.size(), -1);
@@ -95,12 +95,12 @@ TEST(Reorder, CostsWhatItSaysOnRandomGraphs) {
 TEST(Reorder, BringsPairsTogetherAndThenLeavesThemThere) {
   const int n = world().size();
   if (n % 2 != 0) GTEST_SKIP() << "pairs need an even number of ranks";
-  // Ranks are dealt round two nodes; rank i talks to its neighbour in number, which is on the other one.
+  // Ranks alternate between two nodes; rank i communicates with its neighbour by number, which is on the other node.
   const int node = world().rank() % 2;
   const std::vector<Rank> partner{world().rank() ^ 1};
   const std::vector<double> weight{100.0};
   Reordered found = reorder(world(), partner, weight, {.node = node});
-  // With two ranks there is no better place.
+  // With two ranks there is no better placement.
   const bool can_help = n >= 4;
   EXPECT_EQ(found.share_before, 1.0);
   if (n % 4 == 0) {
@@ -113,7 +113,7 @@ TEST(Reorder, BringsPairsTogetherAndThenLeavesThemThere) {
   EXPECT_EQ(second.n_moved, 0);
   EXPECT_EQ(second.comm.rank(), next.rank());
   EXPECT_EQ(second.cost_before, found.cost_after);
-  // No more move than have to: one of each pair that was apart.
+  // No unnecessary moves: one rank of each separated pair.
   if (n % 4 == 0) {
     EXPECT_LE(found.n_moved, n / 2);
   }
@@ -127,7 +127,7 @@ TEST(Reorder, LittleGainMovesNobody) {
   EXPECT_EQ(found.n_moved, 0);
   EXPECT_EQ(found.cost_after, found.cost_before);
   EXPECT_EQ(found.comm.rank(), world().rank());
-  // Nor does silence.
+  // Neither does no traffic.
   EXPECT_EQ(reorder(world(), {}, {}, {.node = world().rank() % 2}).n_moved, 0);
   EXPECT_EQ(reorder(world(), {}, {}).n_moved, 0);
 }
@@ -151,7 +151,7 @@ TEST(Reorder, RefusesBadInputOnAllRanks) {
   EXPECT_TRUE(has(refused({0}, {}), "0 for 1 neighbours"));
   EXPECT_TRUE(has(refused({}, {}, {.inside = 5.0, .outside = 1.0}), "5 inside and 1 outside"));
   EXPECT_TRUE(has(refused({}, {}, {.seconds = -1.0}), "time"));
-  EXPECT_TRUE(has(refused({}, {}, {.min_gain = 2.0}), "least gain"));
+  EXPECT_TRUE(has(refused({}, {}, {.min_gain = 2.0}), "min gain"));
   EXPECT_TRUE(has(refused({}, {}, {.node = is_last ? -1 : 0}), "node: is -1"));
   if (world().size() > 1) {
     EXPECT_TRUE(has(refused({}, {}, {.node = is_last ? std::optional<int>(1) : std::nullopt}), "by some ranks only"));

@@ -1,4 +1,4 @@
-"""The how-to page, word for word, on hosts that are not there; and placements that take effect on both MPIs."""
+"""The how-to page, literally, on simulated hosts; and placements on both MPIs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EXAMPLE = SOURCE / "examples" / "07-foreign" / "halo.f90"
 
 
 def commands_of(section: str) -> str:
-    """The shell commands of a section of the page."""
+    """Return the shell commands of a section of the page."""
     text = PAGE.read_text()
     start = text.index(f"## {section}\n")
     end = text.index("\n## ", start)
@@ -48,7 +48,7 @@ class Delivery(unittest.TestCase):
         return done
 
     def write_plan(self, hosts: str, cores: list[int]) -> None:
-        """Make the launcher's file `order` and the plan map.json that has each rank on its core, moving none."""
+        """Write the launcher's file `order` and a plan map.json that has each rank on its core and moves none."""
         (self.work / "plan.txt").write_text("".join(f"{core}\n" for core in cores))
         empty = {
             "schema": "barrio.traffic",
@@ -88,7 +88,7 @@ class Delivery(unittest.TestCase):
             ("mpiexec", shutil.which(f"mpiexec.{FLAVOUR}")),
             ("barrio", COMMAND),
         ):
-            # No link: Hydra looks for its parts beside the name that it was called by.
+            # Not a link: Hydra looks for its components in the folder of the name by which it was called.
             (programs / name).write_text(f'#!/bin/sh\nexec {target} "$@"\n')
             (programs / name).chmod(0o755)
         self.environment["PATH"] = f"{programs}:{os.environ['PATH']}"
@@ -98,12 +98,10 @@ class Delivery(unittest.TestCase):
         script = self.work / "page.sh"
         script.write_text(commands_of(section))
         done = self.run_words(["bash", "-e", str(script)])
-        self.assertIn("all 16 ranks sit where the plan has them, on 4 nodes", done.out)
-        self.assertEqual(
-            done.out.count("heat  51200.000"), 2, str(done)
-        )  # as recorded, and as placed
+        self.assertIn("all 16 ranks are where the plan has them, on 4 nodes", done.out)
+        self.assertEqual(done.out.count("heat  51200.000"), 2, str(done))  # recorded and placed
         found = json.loads((self.work / "map.json").read_text())
-        # By hand: rows of blocks are cut along 12 long sides of 2048 points, columns along 12 short ones of 16.
+        # By hand: cuts between rows of blocks have 12 long sides of 2048 points, between columns 12 short ones of 16.
         self.assertEqual(found["given_order"], "recorded")
         long_side, short_side = 2 * 200 * 2048 * 8, 2 * 200 * 16 * 8
         before, after = (found[key]["inter_node_weight"] for key in ("before", "after"))
@@ -121,15 +119,15 @@ class Delivery(unittest.TestCase):
             "mpich": [*self.launcher, "-n", "8", "-f", "order", COMMAND, "seat", "map.json", "--"],
         }[FLAVOUR]
         done = self.run_words([*launch, COMMAND, "map", "--verify", "map.json"])
-        self.assertIn("all 8 ranks sit where the plan has them, on 2 nodes", done.out)
+        self.assertIn("all 8 ranks are where the plan has them, on 2 nodes", done.out)
 
     def test_plans_that_do_not_take_effect_are_told(self) -> None:
         self.write_plan("n01:2,n02:2", [0, 2, 1, 3])  # ranks 0 and 2 on n01, 1 and 3 on n02
-        if FLAVOUR == "openmpi":  # the trap of the plain host file: ranks 0 and 1 on n01
+        if FLAVOUR == "openmpi":  # the pitfall of the plain host file: ranks 0 and 1 on n01
             (self.work / "slots").write_text("n01\nn02\nn01\nn02\n")
             launch = [*self.launcher, "-n", "4", "--hostfile", "slots"]
-            told = "of 4 ranks are not where the plan has them\n  rank 1 is on n01, and the plan has it on n02"
-        else:  # the trap of Hydra: hosts that come again are other nodes
+            told = "of 4 ranks are not where the plan has them\n  rank 1 is on n01, but the plan has it on n02"
+        else:  # the pitfall of Hydra: repeated hosts are different nodes
             launch = [*self.launcher, "-n", "4", "-f", "order"]
             told = "all 4 ranks are on their hosts, but 4 of them do not share memory"
         done = self.run_words([*launch, COMMAND, "map", "--verify", "map.json"], code=4)

@@ -60,7 +60,7 @@ TEST(Machine, DistancesTheWrongWayRoundAreSeen) {
             std::string::npos);
   for (const std::string text : {"2x4", "8:16:4;1:10:20", "8:16;1:1", "3,1,4,2:2:2;1:5:20", "torus:4x4;8;10:10"})
     EXPECT_EQ(Machine::parse(text).fault_of_distances(), "") << text;
-  // Distances that no two cores have say nothing.
+  // Distances of no pair of cores do not count.
   for (const std::string text : {"1:16;10:1", "8:1:4;1:20:10", "8:1;10:1", "torus:4x4;1;10:1", "torus:1;8;10:1"})
     EXPECT_EQ(Machine::parse(text).fault_of_distances(), "") << text;
   const std::vector<double> inverted{0, 9, 1, 1, 9, 0, 1, 1, 1, 1, 0, 9, 1, 1, 9, 0};
@@ -114,7 +114,7 @@ TEST(Machine, ToldApartByAndHalves) {
         }
       }
     }
-    // Halving ends at single groups, and loses none.
+    // Halving ends at single groups, and drops none.
     std::vector<std::vector<int>> open{all};
     std::size_t n_single = 0;
     while (!open.empty()) {
@@ -194,7 +194,7 @@ TEST(Machine, RingsAreTheSortedDistancesOfACore) {
     const Machine machine = Machine::parse(text);
     std::vector<double> from_rings;
     for (const auto& ring : machine.rings()) from_rings.insert(from_rings.end(), ring.n_cores, ring.distance);
-    // Of the core that has it best, for each place in the order; most machines look alike from everywhere.
+    // The min over cores, for each position in the order; in symmetric machines all cores are equal.
     std::vector<double> best(machine.n_cores() - 1, 1e300);
     for (int core = 0; core < machine.n_cores(); ++core) {
       std::vector<double> sorted;
@@ -219,9 +219,9 @@ TEST(Machine, NodeNames) {
   EXPECT_EQ(machine.node_name(2), "node2");
   machine.set_node_names({"n01", "n02.cluster", "gpu-3"});
   EXPECT_EQ(machine.node_name(1), "n02.cluster");
-  expect_error(ErrorCode::usage, {"are 2, and the machine has 3 nodes"}, [&] { machine.set_node_names({"a", "b"}); });
+  expect_error(ErrorCode::usage, {"are 2, but the machine has 3 nodes"}, [&] { machine.set_node_names({"a", "b"}); });
   expect_error(ErrorCode::usage, {"node name 'a'", "is given twice"}, [&] { machine.set_node_names({"a", "b", "a"}); });
-  expect_error(ErrorCode::usage, {"node name 'b slots=4'", "no host name"},
+  expect_error(ErrorCode::usage, {"node name 'b slots=4'", "not a host name"},
                [&] { machine.set_node_names({"a", "b slots=4", "c"}); });
   expect_error(ErrorCode::usage, {"node name ''"}, [&] { machine.set_node_names({"a", "", "c"}); });
   EXPECT_EQ(machine.node_name(0), "n01");
@@ -233,28 +233,28 @@ TEST(Machine, RefusesBadText) {
     expect_error(ErrorCode::usage, {cause}, [&] { (void)Machine::parse(text); });
   };
   refuse("", "is empty");
-  refuse("fat-tree", "is no machine");
-  refuse("8", "is no machine");
+  refuse("fat-tree", "is not a machine");
+  refuse("8", "is not a machine");
   refuse("8:16", "machine '8:16': has no distances");
   refuse("8:16;1", "has 2 levels and 1 distances");
   refuse("8:16;1:2;3", "has too many parts");
-  refuse("8:0;1:10", "'0' is no count");
-  refuse("8:;1:10", "'' is no count");
-  refuse("8:-2;1:10", "'-2' is no count");
-  refuse("8:2;1:-10", "'-10' is no distance");
-  refuse("8:2;1:nan", "'nan' is no distance");
-  refuse("8:2;1:", "'' is no distance");
-  refuse("99999999999:2;1:10", "'99999999999' is no count");
+  refuse("8:0;1:10", "'0' must be a count");
+  refuse("8:;1:10", "'' must be a count");
+  refuse("8:-2;1:10", "'-2' must be a count");
+  refuse("8:2;1:-10", "'-10' must be a distance");
+  refuse("8:2;1:nan", "'nan' must be a distance");
+  refuse("8:2;1:", "'' must be a distance");
+  refuse("99999999999:2;1:10", "'99999999999' must be a count");
   refuse("100000:100000;1:10", "more than 67108864 cores");
   refuse("4,4;1", "has 2 levels and 1 distances");
-  refuse("4,4,4:2:2;1:2:3", "has 3 nodes, and its levels are of 4");
-  refuse("4,0;1:2", "'0' is no count");
+  refuse("4,4,4:2:2;1:2:3", "has 3 nodes, but its levels have 4");
+  refuse("4,0;1:2", "'0' must be a count");
   refuse("2/2/2;1:2:3", "more than one '/'");
-  refuse("2x", "'' is no count");
-  refuse("2x4x8", "more than nodes and cores");
-  refuse("torus:4x4", "a torus has three parts");
-  refuse("torus:4x4;8;1", "a torus has two distances");
-  refuse("torus:4x0;8;1:10", "'0' is no count");
+  refuse("2x", "'' must be a count");
+  refuse("2x4x8", "more parts than nodes and cores");
+  refuse("torus:4x4", "a torus must have three parts");
+  refuse("torus:4x4;8;1", "a torus must have two distances");
+  refuse("torus:4x0;8;1:10", "'0' must be a count");
   refuse("torus:4x4;8:2;1:10", "one number of cores");
   expect_error(ErrorCode::usage, {"torus:4x4x2;8;1:10", "2x4", "8:16:4;1:10:20"}, [] { (void)Machine::parse("?"); });
 }

@@ -1,4 +1,4 @@
-// Hosts, measurements and verifications of a running job; the test's ranks are all on one host.
+// Hosts, measurements and verifications of a running job; all ranks of the test are on one host.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -83,12 +83,12 @@ TEST(OnNodes, VerifiesAPlan) {
     const Verification found = verify_placement(context, nowhere.path());
     EXPECT_EQ(found.n_elsewhere, n);
     EXPECT_EQ(found.faults.size(), static_cast<std::size_t>(std::min(n, 8)));
-    EXPECT_NE(found.faults.front().find("rank 0 is on " + host_name() + ", and the plan has it on elsewhere"),
+    EXPECT_NE(found.faults.front().find("rank 0 is on " + host_name() + ", but the plan has it on elsewhere"),
               std::string::npos);
     mpi::barrier(context);
   }
   if (n > 1) {
-    const Plan apart(context, std::to_string(n) + "x1", {});  // no names: by who is with whom
+    const Plan apart(context, std::to_string(n) + "x1", {});  // no names: compares which ranks are together
     const Verification found = verify_placement(context, apart.path());
     EXPECT_FALSE(found.names_are_known);
     EXPECT_EQ(found.n_elsewhere, n);

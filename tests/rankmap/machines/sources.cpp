@@ -26,8 +26,8 @@ TEST(Hosts, ShortFormsOfNames) {
 
 TEST(Hosts, ListsWithCounts) {
   EXPECT_EQ(parse_hosts("a:8,n[1-2]:4,b"), (Runs{{"a", 8}, {"n1", 4}, {"n2", 4}, {"b", 0}}));
-  for (const char* wrong : {"a:", "a:0", "a:-1", "a:x", "a:1.5"})
-    expect_error(ErrorCode::usage, {"no count of 1 or more"}, [&] { parse_hosts(wrong); });
+  for (const char* wrong : {"a:", "a:0", "a:-1", "a:x", "a:1.5", "a:1048577"})
+    expect_error(ErrorCode::usage, {"must have a count of 1 to 1048576"}, [&] { parse_hosts(wrong); });
 }
 
 TEST(Hosts, FilesOfLaunchersAndBatchSystems) {
@@ -38,7 +38,7 @@ TEST(Hosts, FilesOfLaunchersAndBatchSystems) {
   EXPECT_EQ(read_host_file(folder.write("names", "n1\nn2\n")), (Runs{{"n1", 0}, {"n2", 0}}));
   const auto pbs = read_host_file(folder.write("pbs", "n1\nn1\nn2\nn2\nn1\n"));
   EXPECT_EQ(merge_hosts(pbs), (Runs{{"n1", 3}, {"n2", 2}}));
-  expect_error(ErrorCode::bad_input, {"bad:2", "is no count"},
+  expect_error(ErrorCode::bad_input, {"bad:2", "must be a count"},
                [&] { read_host_file(folder.write("bad", "n1\n'n2 x'\n")); });
   expect_error(ErrorCode::bad_input, {"bad:1", "slots=many"},
                [&] { read_host_file(folder.write("bad", "n1 slots=many\n")); });
@@ -50,9 +50,9 @@ TEST(Hosts, PlacementOfARecordedRun) {
   Machine machine = Machine::parse("2x3");
   machine.set_node_names({"a", "b"});
   EXPECT_EQ(placement_of_hosts(Runs{{"b", 1}, {"a", 2}, {"b", 1}}, machine), Placement({3, 0, 1, 4}, 6));
-  expect_error(ErrorCode::bad_input, {"host c", "not of the machine"},
+  expect_error(ErrorCode::bad_input, {"host c", "not in the machine"},
                [&] { placement_of_hosts(Runs{{"c", 1}}, machine); });
-  expect_error(ErrorCode::bad_input, {"host a", "4 ranks or more, and 3 cores"},
+  expect_error(ErrorCode::bad_input, {"host a", "at least 4 ranks, but 3 cores"},
                [&] { placement_of_hosts(Runs{{"a", 4}}, machine); });
 }
 
@@ -83,13 +83,13 @@ TEST(Switches, FilesThatMeanNothing) {
       {"SwitchName=a\n", "either nodes or switches"},
       {"SwitchName=a Nodes=n1 Switches=b\n", "either nodes or switches"},
       {"Nodes=n1\n", "either nodes or switches"},
-      {"SwitchName=a Switches=b\n", "b, which is no switch"},
-      {"SwitchName=a Nodes=n1\nSwitchName=a Nodes=n2\n", "is there twice"},
+      {"SwitchName=a Switches=b\n", "b, which is not a switch"},
+      {"SwitchName=a Nodes=n1\nSwitchName=a Nodes=n2\n", "appears twice"},
       {"SwitchName=a Nodes=n1\nSwitchName=b Nodes=n1\n", "n1 is under two switches"},
       {"SwitchName=a Switches=b\nSwitchName=b Switches=a\n", "in a ring"},
       {"SwitchName=a Nodes=n1\nSwitchName=b Switches=a\nSwitchName=c Switches=a\n", "a is under two switches"},
       {"SwitchName=a Nodes=n[1\n", "without ']'"},
-      {"hello\n", "no KEY=VALUE"},
+      {"hello\n", "must be KEY=VALUE"},
       {"# nothing\n", "names no switch"}};
   for (const auto& [text, cause] : wrong)
     expect_error(ErrorCode::bad_input, {"t.conf", cause}, [&] { read_topology_conf(folder.write("t.conf", text)); });
@@ -114,7 +114,7 @@ TEST(NodeInside, CachesAndPackages) {
   const NodeInside part = first_cores(node, 10);
   EXPECT_EQ(part.group_sizes, (std::vector<int>{4, 4, 2}));
   EXPECT_EQ(part.levels, (std::vector<std::vector<int>>{{0, 0, 1}}));
-  expect_error(ErrorCode::bad_input, {"has 16 cores, and 17"}, [&] { first_cores(node, 17); });
+  expect_error(ErrorCode::bad_input, {"has 16 cores, but 17"}, [&] { first_cores(node, 17); });
 }
 
 TEST(NodeInside, OldNamesAndPlainNodes) {
@@ -128,7 +128,7 @@ TEST(NodeInside, OldNamesAndPlainNodes) {
   const NodeInside plain = read_hwloc(folder.write(
       "plain.xml", "<topology><object type='Machine'>" + repeated(core_xml(), 2) + "</object></topology>"));
   EXPECT_EQ(plain.group_sizes, (std::vector<int>{2}));
-  expect_error(ErrorCode::bad_input, {"is no XML"}, [&] { read_hwloc(folder.write("cut.xml", "<topology><object")); });
+  expect_error(ErrorCode::bad_input, {"is not XML"}, [&] { read_hwloc(folder.write("cut.xml", "<topology><object")); });
   expect_error(ErrorCode::bad_input, {"holds no cores"}, [&] { read_hwloc(folder.write("other.xml", "<a/>")); });
   expect_error(ErrorCode::failed, {"absent.xml"}, [&] { read_hwloc(folder.file("absent.xml")); });
 }
@@ -167,13 +167,14 @@ TEST(MachineSources, HostsAloneAndRecordedRuns) {
   EXPECT_EQ(describe_machine({.machine = folder.write("hosts", "n1 slots=4\nn2 slots=4\n")}, {}).n_cores(), 8);
   EXPECT_EQ(describe_machine({.machine = folder.write("addresses", "10.0.0.1 slots=2\n10.0.0.2:2\n")}, {}).n_cores(),
             4);
-  expect_error(ErrorCode::usage, {"nor a file that is there"}, [] { describe_machine({.machine = "hosts.txt"}, {}); });
-  expect_error(ErrorCode::usage, {"no count"}, [] { describe_machine({.hosts = "a:2147483647,a:2147483647"}, {}); });
+  expect_error(ErrorCode::usage, {"nor an existing file"}, [] { describe_machine({.machine = "hosts.txt"}, {}); });
+  expect_error(ErrorCode::usage, {"a count of 1 to 1048576"},
+               [] { describe_machine({.hosts = "a:2147483647,a:2147483647"}, {}); });
   Machine named = describe_machine({.machine = "2x4", .hosts = "n[1-2]"}, {});
   EXPECT_EQ(named.node_name(1), "n2");
   expect_error(ErrorCode::usage, {"--machine", "is required"}, [] { describe_machine({}, {}); });
   expect_error(ErrorCode::usage, {"host x", "unknown number of cores"}, [] { describe_machine({.hosts = "x"}, {}); });
-  expect_error(ErrorCode::usage, {"host n1", "3 cores in --hosts and 4 in the machine"},
+  expect_error(ErrorCode::usage, {"host n1", "3 cores in --hosts, but 4 in the machine"},
                [] { describe_machine({.machine = "2x4", .hosts = "n1:3,n2:4"}, {}); });
   expect_error(ErrorCode::usage, {"machine '2x4'", "--cores"},
                [] { describe_machine({.machine = "2x4", .cores_per_node = 3}, {}); });
@@ -197,11 +198,11 @@ TEST(MachineSources, MatricesOfDistances) {
   const std::vector<std::pair<std::string, std::string>> wrong{
       {"0 1\n2 0\n", "matrix:2"},
       {"0 1\n2 0\n", "make the matrix symmetric"},
-      {"0 1\n1 3\n", "core 1 is 3 from itself"},
+      {"0 1\n1 3\n", "gives core 1 a distance of 3 to itself"},
       {"0 1\n1 nan\n", "nan"},
       {"0 -1\n-1 0\n", "matrix:1"},
       {"0 1\n", "ends after 1 rows of 2"},
-      {"0 1\n1 0 0\n", "has 3 numbers, and the first row has 2"},
+      {"0 1\n1 0 0\n", "has 3 numbers, but the first row has 2"},
       {"0 1\n1 0\n1 0\n", "more than 2 rows"}};
   for (const auto& [text, cause] : wrong) expect_error(ErrorCode::bad_input, {cause}, [&] { machine_in(text); });
 }

@@ -1,5 +1,5 @@
-/* A program that sends what test_record.py expects: each rank to its successor by every call there is, in the world
- * and in communicators where it has another number. */
+/* A program with the messages that test_record.py expects: each rank sends to its successor by every call, in the world
+ * and in communicators in which it has another number. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ static int wants(int argc, char** argv, const char* word) {
   return 0;
 }
 
-/* 12 messages of 80 bytes to the successor in `comm`. */
+/* Send 12 messages of 80 bytes to the successor in `comm`. */
 static void send_in_each_way(MPI_Comm comm, int to, int from) {
   MPI_Request requests[2];
   MPI_Irecv(in, n_items, MPI_DOUBLE, from, 0, comm, &requests[0]);
@@ -59,7 +59,7 @@ static void send_in_each_way(MPI_Comm comm, int to, int from) {
   MPI_Request_free(&persistent[1]);
 }
 
-/* 4 messages of 80 bytes to each neighbour on the ring. */
+/* Send 4 messages of 80 bytes to each neighbour on the ring. */
 static void use_neighbourhoods(MPI_Comm ring, int is_graph) {
   int counts[2] = {n_items, n_items}, places[2] = {0, n_items};
   MPI_Aint addresses[2] = {0, n_items * (MPI_Aint)sizeof(double)};

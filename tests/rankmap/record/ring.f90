@@ -1,5 +1,5 @@
-! Each rank sends to its successor by the calls that test_record.py counts: 5 messages and 200 bytes in the world, 1 of
-! 80 bytes to the predecessor in a communicator that counts backwards, and collectives.
+! Each rank sends to its successor by the calls that test_record.py counts: 5 messages, 200 bytes in all, in the world;
+! 1 of 80 bytes to the predecessor in a communicator with reversed ranks, and collectives.
 program ring
 #ifdef USE_F08
   use mpi_f08

@@ -1,4 +1,4 @@
-"""Check what `barrio record` writes against what the programs are known to send."""
+"""Compare the output of `barrio record` with the known messages of the programs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Rows = dict[tuple[int, int], tuple[int, int]]
 
 
 def rows_of(document: dict, key: str = "entries") -> Rows:
-    """Bytes and messages by pair."""
+    """Return bytes and messages by pair."""
     sums: dict[tuple[int, int], Counter] = {}
     for source, target, points, n_bytes, messages in document[key]:
         assert points == 0
@@ -41,7 +41,7 @@ def add(rows: Rows, source: int, target: int, n_bytes: int, messages: int) -> No
 
 
 def ring(n: int, n_bytes: int, messages: int, step: int = 1) -> Rows:
-    """The same from each rank to the one `step` further."""
+    """Return equal messages from each rank to the one `step` further."""
     rows: Rows = {}
     for rank in range(n):
         add(rows, rank, (rank + step) % n, n_bytes, messages)
@@ -49,7 +49,7 @@ def ring(n: int, n_bytes: int, messages: int, step: int = 1) -> Rows:
 
 
 def collective_rows(members: list[int], world: int, rows: Rows) -> None:
-    """What the program's calls send on a communicator, from the definition of each algorithm."""
+    """Add the messages of the program's calls on a communicator, from the definition of each algorithm."""
     n = len(members)
     for me, rank in enumerate(members):
         for bit in (1 << k for k in range(n.bit_length())):
@@ -80,7 +80,7 @@ class Record(unittest.TestCase):
     def record(
         self, *words: str, code: int = 0, program: str = PROGRAM, ranks: int = RANKS
     ) -> dict:
-        """The document of one run, launched as barrio's tests launch programs."""
+        """Run the program under `barrio record`, launched like barrio's tests. Return the document."""
         launcher = [*MPIEXEC, "-n", str(ranks)]
         output = self.folder / "traffic.json"
         command = [COMMAND, "--json", "record", "-o", str(output), "--", *launcher, program, *words]
@@ -183,15 +183,15 @@ class Record(unittest.TestCase):
         words = ["map", "traffic.json", "--machine", f"{RANKS}x1", "--report", "page.html"]
         done = execute([COMMAND, "--json", *words], limit=60, cwd=self.folder)
         self.assertEqual(done.code, 0, str(done))
-        json.loads(done.out)  # nothing beside the document
+        json.loads(done.out)  # nothing but the document
         page = (self.folder / "page.html").read_text()
         self.assertIn("Traffic and mapping", page)
-        self.assertNotIn("What to try next", page)  # it would name files that are gone
+        self.assertNotIn("What to try next", page)  # it would name deleted files
         done = execute([COMMAND, *words[:-1], "no/such/page.html"], limit=60, cwd=self.folder)
         self.assertEqual(done.code, 1, str(done))
 
     def expect_ended_early(self, document: dict) -> None:
-        """What each rank had sent before the end, whoever ended it."""
+        """Expect the messages of each rank before the end, whoever ended the job."""
         self.assertTrue(document["ended_early"])
         self.assertEqual(document["missing_ranks"], [])
         self.assertEqual(sum(n for _, n in document["hosts"]), RANKS)
@@ -215,7 +215,7 @@ class Record(unittest.TestCase):
                 launcher = [*MPIEXEC, "-n", str(RANKS), PROGRAM, "world", "collectives", word]
                 done = execute([COMMAND, "record", "-o", str(output), "--", *launcher])
                 self.assertNotIn(done.code, (0, 124), str(done))
-                self.assertIn("the job did not come to MPI_Finalize", done.out, str(done))
+                self.assertIn("the job did not reach MPI_Finalize", done.out, str(done))
                 self.assertEqual([path.name for path in self.folder.iterdir()], ["traffic.json"])
                 self.expect_ended_early(json.loads(output.read_text()))
                 output.unlink()
@@ -231,8 +231,8 @@ class Record(unittest.TestCase):
                 self.assertTrue(line, "the job ended before")
             job.send_signal(signal.SIGTERM)
             out, err = job.communicate(timeout=60)
-        self.assertNotEqual(job.returncode, 0, out + err)  # MPICH's launcher of one rank says 0
-        self.assertIn("the job did not come to MPI_Finalize", out, err)
+        self.assertNotEqual(job.returncode, 0, out + err)  # MPICH's launcher returns 0 for one rank
+        self.assertIn("the job did not reach MPI_Finalize", out, err)
         self.expect_ended_early(json.loads(output.read_text()))
 
     def test_what_is_left_under_the_launcher(self) -> None:
@@ -258,7 +258,7 @@ class Record(unittest.TestCase):
         document = json.loads((self.folder / "t.json").read_text())
         self.assertEqual(rows_of(document), ring(RANKS, 12 * 80, 12))
         self.assertNotIn("seconds", document)
-        # A rank whose file is gone is named, and the rest is written.
+        # A rank with a missing file is named, and the rest is written.
         files = sorted((self.folder / "t.json.ranks").iterdir())
         self.assertEqual(len(files), RANKS)
         files[-1].write_bytes(files[-1].read_bytes()[:100])
@@ -283,13 +283,13 @@ class Record(unittest.TestCase):
         command = [COMMAND, "record", "--for", "1s", "-o", str(output), "--", *launcher]
         done = execute(command, cwd=self.folder)
         self.assertEqual(done.code, 5, str(done))
-        self.assertIn("is written, the program goes on", done.err)
+        self.assertIn("is written, the program continues", done.err)
         document = json.loads(output.read_text())
         self.assertEqual(rows_of(document), ring(RANKS, 12 * 80, 12))
         self.assertEqual(document["seconds"], 1)
-        self.assertNotIn("did not come to MPI_Finalize", done.out)
+        self.assertNotIn("did not reach MPI_Finalize", done.out)
         for words, told in (
-            (["--for", "0s"], "is no time above 0"),
+            (["--for", "0s"], "is not a duration above 0"),
             (["--for", "1x"], "write 60s"),
         ):
             done = execute([COMMAND, "record", *words, "--", "ls"], cwd=self.folder)
@@ -299,7 +299,7 @@ class Record(unittest.TestCase):
         old = self.folder / "t.json"
         old.write_text("old")
         for command, named in (
-            (["ls"], "came to MPI_Init"),
+            (["ls"], "reached MPI_Init"),
             (["no-such-program"], "is not in PATH"),
         ):
             done = execute([COMMAND, "record", "-o", "t.json", "--", *command], cwd=self.folder)
@@ -322,7 +322,7 @@ class Record(unittest.TestCase):
         command = [launcher, *words, "-n", "2", str(program), "types"]
         done = execute([COMMAND, "record", "-o", "t.json", "--", *command], cwd=self.folder)
         self.assertEqual(done.code, 1, str(done))
-        self.assertEqual(done.err.count("the program is of another MPI"), 1, str(done))
+        self.assertEqual(done.err.count("the program uses another MPI"), 1, str(done))
         self.assertFalse((self.folder / "t.json").exists())
 
     def test_fortran(self) -> None:
@@ -392,7 +392,7 @@ class Record(unittest.TestCase):
                     capture_output=True,
                     text=True,
                 ).stdout
-                # What a message runs through; how long ranks wait for each other at the end varies.
+                # The time per message; the time that ranks wait for each other at the end varies.
                 found = re.findall(
                     r"([\d,]+) .*:(?:MPI_Isend|barrio_sent|barrio_look_up_\w+|barrio_new_link|barrio_wait_for_lock)\w* "
                     r"\[[^\]]*barrio_record\.so\]",

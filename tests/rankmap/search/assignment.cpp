@@ -133,7 +133,7 @@ TEST(KeepInPlace, SameCostFewerMoves) {
       EXPECT_EQ(keep_in_place(old, old, machine), old);
     }
   }
-  // Whole nodes have changed names: nobody moves.
+  // Whole nodes have exchanged names: no rank moves.
   const Machine machine = Machine::parse("3x2");
   EXPECT_EQ(keep_in_place(Placement({4, 5, 0, 1, 3, 2}, 6), Placement::in_order(6, 6), machine),
             Placement::in_order(6, 6));

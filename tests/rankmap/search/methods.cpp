@@ -9,7 +9,7 @@ namespace {
 
 using test::Dense;
 
-// The construction method as section 5.2.1 prints it, on full matrices. @return core -> process
+// Construct a placement as printed in section 5.2.1, on full matrices. @return core -> process
 std::vector<int> dense_construction(const Dense& problem) {
   const int n = problem.n();
   std::vector<int> pi(n, -1);
@@ -40,7 +40,7 @@ std::vector<int> dense_construction(const Dense& problem) {
   return pi;
 }
 
-// The basic algorithm of section 5.2.2 on the pairs of one block, every cost computed from scratch.
+// Run the basic algorithm of section 5.2.2 on the pairs of one block, with every cost computed from scratch.
 void dense_exchange(const Dense& problem, std::vector<int>& pi, int begin, int end) {
   const int n_pairs = (end - begin) * (end - begin - 1) / 2;
   double z = problem.z(pi);

@@ -21,11 +21,11 @@ TEST(OrderChoice, ASmallGainIsNotWorthANewOrder) {
   const OrderChoice small = choice_of(traffic, machine, 0.005);
   EXPECT_TRUE(small.keeps_given);
   EXPECT_NEAR(small.gain, 1 - 11003.0 / 11030.0, 1e-12);
-  EXPECT_EQ(small.reason, "what was found gains 0.245 %, less than --min-gain 0.5");
+  EXPECT_EQ(small.reason, "the placement found gains 0.245 %, less than --min-gain 0.5");
   const OrderChoice any = choice_of(traffic, machine, 0.002);
   EXPECT_FALSE(any.keeps_given);
   EXPECT_EQ(any.reason, "");
-  // The search itself returns the best, and the document keeps it.
+  // The search itself returns the best placement, and the document keeps it.
   const MapResult found = map(traffic, machine);
   EXPECT_EQ(found.cost_after, 11003.0);
   const MapResult kept = with_given_order(found);
@@ -49,26 +49,26 @@ TEST(OrderChoice, WhatWasGuessedDoesNotMakeANewOrder) {
   EXPECT_FALSE(choice_of(both, machine, 0.005).keeps_given);
   const TrafficMatrix silent(4);
   EXPECT_TRUE(choice_of(both, machine, 0.0, &silent).keeps_given);
-  // With a gain of its own, what is known decides.
+  // If the known traffic also gains, it decides.
   const TrafficMatrix known = traffic_of(4, {{0, 2, 1000}, {1, 3, 1000}});
   EXPECT_FALSE(choice_of(both, machine, 0.005, &known).keeps_given);
 }
 
 TEST(OrderChoice, TheBusiestNodeDecidesBetweenEqualCosts) {
-  // A chain over four nodes of one core: each order of it costs the same, unless the busiest node counts.
+  // A chain over four nodes of one core: every order costs the same, unless the busiest node counts.
   const Machine machine = Machine::parse("4x1");
   const TrafficMatrix traffic = traffic_of(4, {{0, 1, 10}, {1, 2, 10}, {2, 3, 10}});
   MapResult tie = map(traffic, machine);
-  EXPECT_EQ(choose_order(tie, machine, {}, 0.005, nullptr).reason, "it is as good as what was found");
+  EXPECT_EQ(choose_order(tie, machine, {}, 0.005, nullptr).reason, "it is as good as the placement found");
   tie.placement = Placement({1, 0, 2, 3}, 4);
-  EXPECT_EQ(choose_order(tie, machine, {}, 0.005, nullptr).reason, "what was found costs the same");
+  EXPECT_EQ(choose_order(tie, machine, {}, 0.005, nullptr).reason, "the placement found costs the same");
   tie.after.max_node_out_bytes = 0.9 * tie.before.max_node_out_bytes;
   EXPECT_FALSE(choose_order(tie, machine, {}, 0.005, nullptr).keeps_given);
   EXPECT_TRUE(choose_order(tie, machine, {}, 0.2, nullptr).keeps_given);
 }
 
 TEST(OrderChoice, TheSearchKeepsTheCalmerOfTwoThatCostTheSame) {
-  // Two pairs of ranks and two lone senders on three nodes of two: all that leaves nodes may leave one, or two.
+  // Equal costs are possible with all inter-node traffic from one node, or from two.
   const Machine machine = Machine::parse("4x2");
   const TrafficMatrix traffic = traffic_of(8, {{0, 2, 10}, {0, 4, 10}, {1, 6, 10}, {1, 3, 10}, {5, 7, 10}});
   const MapResult result = map(traffic, machine);

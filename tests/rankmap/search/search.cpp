@@ -1,4 +1,4 @@
-// The searches and starts that barrio adds to the paper's.
+// Searches and initial placements that barrio adds to the paper's.
 #include <algorithm>
 #include <numeric>
 
@@ -17,7 +17,7 @@
 namespace barrio::rankmap {
 namespace {
 
-/// Parts of a grid, of neighbouring numbers or of shuffled ones.
+/// Make the traffic of parts of a grid, numbered in order or shuffled.
 TrafficMatrix grid(int nx, int ny, std::uint64_t shuffle) {
   std::vector<int> number(nx * ny);
   std::iota(number.begin(), number.end(), 0);
@@ -178,7 +178,7 @@ TEST(Annealing, NeverWorseRepeatsAndKeepsFixedRanks) {
         EXPECT_EQ(found.core_of(0), start.core_of(0));
         continue;
       }
-      // It ends with all pairs.
+      // Finally no pair exchange gains.
       for (int a = 0; a < machine.n_cores(); ++a)
         for (int b = 0; b < machine.n_cores(); ++b)
           EXPECT_GE(exchange_delta(graph, machine, found, a, b), -1e-3 * cost(graph, machine, found));
@@ -187,7 +187,7 @@ TEST(Annealing, NeverWorseRepeatsAndKeepsFixedRanks) {
 }
 
 TEST(Annealing, EndsWhereRoundingLooksLikeAGain) {
-  // Nothing can be gained from alike weights that single precision cannot hold.
+  // Equal weights beyond single precision allow no gain.
   for (const std::string text : {"64x1", "16x4", "8:2:4;1:10:20", "torus:4x4;4;1:10"}) {
     const Machine machine = Machine::parse(text);
     for (const double bytes : {1'000'003.0, 123'456'789.0, 1e15 / 3}) {
@@ -228,7 +228,7 @@ TEST(Annealing, OnMachinesWithoutATable) {
 }
 
 TEST(Groups, MoveTogether) {
-  // Eight nodes of two, each with one partner node that the order puts far away.
+  // Eight nodes of two cores, each with one partner node that is far away in the given order.
   std::vector<test::Bytes> list;
   for (Rank node = 0; node < 8; ++node) {
     list.push_back({2 * node, 2 * node + 1, 100});

@@ -38,7 +38,7 @@ void expect_consistent(const MapResult& result, const TrafficMatrix& traffic, co
   EXPECT_EQ(result.placement == result.given, !is_better);
 }
 
-/// Halo exchange on a grid of nx x ny parts; part (x, y) is rank number(x, y).
+/// Make the traffic of a halo exchange on a grid of nx x ny parts; part (x, y) is rank number(x, y).
 template <class Number>
 TrafficMatrix grid_traffic(int nx, int ny, Number number) {
   std::vector<test::Bytes> list;
@@ -89,7 +89,7 @@ TEST(Map, NeverWorseOnRandomProblems) {
       const MapResult again = map(traffic, machine, options);
       EXPECT_EQ(again.placement, result.placement) << "one seed, two results";
       EXPECT_EQ(again.method, result.method);
-      // What was found cannot be found worse.
+      // A search from the result never gets worse.
       options.given = result.placement;
       EXPECT_LE(map(traffic, machine, options).cost_after, result.cost_after);
     }
@@ -97,14 +97,14 @@ TEST(Map, NeverWorseOnRandomProblems) {
 }
 
 TEST(Map, KeepsAGoodNumberingThatTheConstructionSpoils) {
-  // As graph partitioners number their parts: each node has a block of 4 x 2 neighbours already.
+  // The numbering of graph partitioners: each node already has a block of 4 x 2 neighbours.
   const auto by_blocks = [](int x, int y) { return (x / 4 + y / 2 * 2) * 8 + x % 4 + y % 2 * 4; };
   const TrafficMatrix traffic = grid_traffic(8, 8, by_blocks);
   const Machine machine = Machine::parse("8:8;1:10");
   const MapResult result = map(traffic, machine);
   expect_consistent(result, traffic, machine);
   EXPECT_GT(result.cost_construction, 1.3 * result.cost_before);
-  // The paper's whole method, exchange from the construction, stays worse than the order given.
+  // The paper's whole method, exchange after construction, remains worse than the given order.
   const CommunicationGraph graph = traffic.compute_graph(Weight::bytes);
   Placement papers = construct(graph, machine);
   exchange_in_blocks(graph, machine, papers, 64);
@@ -115,7 +115,7 @@ TEST(Map, KeepsAGoodNumberingThatTheConstructionSpoils) {
 }
 
 TEST(Map, RepairsAScatteredNumbering) {
-  // As simple bisection codes number: bit-reversed, so that neighbours are far apart.
+  // The numbering of simple bisection codes: bit-reversed, so neighbours are far apart.
   const auto scattered = [](int x, int y) {
     int number = 0;
     for (int bit = 0; bit < 3; ++bit) number |= ((x >> bit & 1) << (5 - 2 * bit)) | ((y >> bit & 1) << (4 - 2 * bit));
@@ -147,10 +147,10 @@ TEST(Map, MoreTimeIsWellSpent) {
   EXPECT_LT(much, little);
 }
 
-// Time is counted in work: a busy machine finds the same, unless the deadline cut it short, which is looked at too.
+// Time is counted in work: a busy machine finds the same, unless the deadline ends the search, which is also checked.
 TEST(Map, MoreTimeNeverFindsWorse) {
   std::mt19937_64 random(33);
-  const auto measured = [&](int n) {  // as a matrix of latencies: no two alike
+  const auto measured = [&](int n) {  // like a matrix of latencies: all different
     std::vector<double> distances(static_cast<std::size_t>(n) * static_cast<std::size_t>(n), 0.0);
     const auto at = [&](int i, int j) {
       return static_cast<std::size_t>(i) * static_cast<std::size_t>(n) + static_cast<std::size_t>(j);
@@ -188,7 +188,7 @@ TEST(Map, MoreTimeNeverFindsWorse) {
                       {.bottleneck = 0.7, .method = Method::paper_improvement}});
   for (Problem& problem : problems) {
     SCOPED_TRACE(problem.name);
-    // Neither need they be doubled, nor need they be where a rung ends.
+    // Budgets need not be doubled, and need not be at the end of a stage.
     std::vector<double> budgets{0.0, 0.03125, 0.04, 0.05, 0.0624, 0.0625, 0.0626};
     const double most = problem.is_long ? 0.5 : 0.1;
     for (double seconds = 0.003; seconds < most; seconds *= 2) budgets.push_back(seconds);
@@ -239,7 +239,7 @@ TEST(Map, PinnedRanksStay) {
       const int n_ranks = machine.n_cores() - static_cast<int>(seed % 3);
       const TrafficMatrix traffic = test::random_traffic(random, n_ranks, 0.1);
       const Placement given = test::random_placement(random, n_ranks, machine.n_cores());
-      // One that stays where it is, if it is not where another is to go.
+      // A rank pinned to its present core, unless another rank needs that core.
       const Rank stays = given.core_of(5) == 7 || given.core_of(5) == 30 ? 6 : 5;
       const MapResult result = map(traffic, machine,
                                    {.seed = seed,
@@ -324,7 +324,7 @@ TEST(Map, WeightDecides) {
   EXPECT_EQ(map(traffic, machine, {.weight = Weight::bytes}).placement, Placement::in_order(4, 4));
   const Placement by_messages = map(traffic, machine, {.weight = Weight::messages}).placement;
   EXPECT_EQ(machine.node_of(by_messages.core_of(0)), machine.node_of(by_messages.core_of(2)));
-  // A latency of ten bytes a message turns the balance.
+  // A latency of ten bytes per message changes the result.
   const MapResult by_both = map(traffic, machine, {.message_bytes = 10});
   EXPECT_EQ(by_both.cost_after, 2 * 5001 + 20 * 1010.0);
   EXPECT_EQ(machine.node_of(by_both.placement.core_of(0)), machine.node_of(by_both.placement.core_of(2)));
@@ -339,7 +339,7 @@ TEST(Map, NoTimeGivesAValidResult) {
   const MapResult result = map(traffic, machine, {.seconds = 0.0});
   expect_consistent(result, traffic, machine);
   EXPECT_LT(result.seconds, 1.0);
-  // However slow the machine, or a build with sanitizers.
+  // On any machine, however slow, and in builds with sanitizers.
   EXPECT_TRUE(map(traffic, machine, {.patience = std::numeric_limits<double>::infinity()}).is_complete);
 }
 
@@ -359,15 +359,15 @@ TEST(Map, RefusesBadArguments) {
   expect_error(ErrorCode::usage, {"pin of rank 5", "0..4"}, [&] { map(traffic, machine, {.pins = {{5, 0}}}); });
   expect_error(ErrorCode::usage, {"pin of rank 1", "core 6 is not in 0..5"},
                [&] { map(traffic, machine, {.pins = {{1, 6}}}); });
-  expect_error(ErrorCode::usage, {"pin of rank 4", "core 4 is rank 0's"},
+  expect_error(ErrorCode::usage, {"pin of rank 4", "core 4 has rank 0"},
                [&] { map(traffic, machine, {.pins = {{0, 4}, {4, -1}}}); });
   expect_error(ErrorCode::usage, {"pin of rank 1", "is given twice"},
                [&] { map(traffic, machine, {.pins = {{1, 4}, {1, 5}}}); });
-  expect_error(ErrorCode::usage, {"pin of rank 2", "core 4 is rank 1's"},
+  expect_error(ErrorCode::usage, {"pin of rank 2", "core 4 has rank 1"},
                [&] { map(traffic, machine, {.pins = {{1, 4}, {2, 4}}}); });
   expect_error(ErrorCode::usage, {"paper-improvement", "cannot keep a rank"},
                [&] { map(traffic, machine, {.method = Method::paper_improvement, .pins = {{1, 4}}}); });
-  expect_error(ErrorCode::usage, {"given placement", "is of 4 ranks on 4 cores, not 5 on 6"},
+  expect_error(ErrorCode::usage, {"given placement", "has 4 ranks on 4 cores, but must have 5 on 6"},
                [&] { map(traffic, machine, {.given = Placement::in_order(4, 4)}); });
 }
 

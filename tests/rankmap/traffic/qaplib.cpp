@@ -16,11 +16,7 @@ using test::Folder;
 
 std::string qaplib_folder() {
   if (const char* folder = std::getenv("BARRIO_INTEROP")) return std::string(folder) + "/qaplib";
-#ifdef BARRIO_INTEROP_DIR
-  return BARRIO_INTEROP_DIR "/qaplib";
-#else
   return {};
-#endif
 }
 
 struct Known {
@@ -72,7 +68,7 @@ TEST_F(Qaplib, PublishedPermutationsHaveTheBestKnownValues) {
 
 TEST_F(Qaplib, MapComesNearTheBestKnownValues) {
 #ifdef __SANITIZE_ADDRESS__
-  constexpr double seconds = 1.0;  // as many steps, many times slower
+  constexpr double seconds = 1.0;  // for as many steps, which are many times slower
 #else
   constexpr double seconds = 0.05;
 #endif
@@ -97,7 +93,7 @@ TEST(QaplibText, ReadsBothOrders) {
   EXPECT_EQ(first.traffic.entries().size(), 4U);
   const QaplibSolution published = read_qaplib_solution(solution);
   EXPECT_EQ(published.value, 13);
-  // Place 1 takes facility 2, place 2 facility 3, place 3 facility 1.
+  // Location 1 has facility 2, location 2 facility 3, location 3 facility 1.
   EXPECT_EQ(published.placement, Placement({2, 0, 1}, 3));
   EXPECT_EQ(cost(first.traffic, first.machine, published.placement), 1 * 2 + 9 * 1 + 2 * 1);  // pairs 01, 02, 12
   const QaplibInstance second = read_qaplib(path, QaplibOrder::flows_first);
@@ -155,7 +151,7 @@ TEST(QaplibText, DiagonalsCount) {
                    [&] { map(instance.traffic, instance.machine, {.bottleneck = 0.5}); });
     }
   }
-  // That of one matrix alone is multiplied by zeros.
+  // A diagonal in only one matrix is multiplied by zeros.
   const QaplibInstance one = read_qaplib(folder.write("one.dat", "2\n0 1 1 0\n7 1 1 3\n"));
   EXPECT_EQ(map(one.traffic, one.machine).cost_after, 2.0);
 }

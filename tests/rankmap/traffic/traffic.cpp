@@ -62,7 +62,7 @@ TEST(Traffic, GraphEqualsDenseSumOnRandomTraffic) {
 }
 
 TEST(Traffic, HoldsManyRanksWithoutASquare) {
-  const int n = 1 << 20;  // a square of these would be 8 TiB
+  const int n = 1 << 20;  // a full matrix would have 8 TiB
   std::vector<TrafficEntry> entries;
   for (Rank rank = 0; rank + 1 < n; ++rank) entries.push_back({rank, rank + 1, 1, 8, 1});
   const TrafficMatrix traffic(n, std::move(entries));
@@ -127,7 +127,7 @@ TEST(TrafficDocument, RefusesBadText) {
   refuse(head + R"("ranks": 2, "entries": [[0, 1, 1, 1, 1], [0, 1, 1]]})", {"entries[1]", "is not [from, to"});
   refuse(head + R"("ranks": 2, "entries": [{"from": 0}]})", {"entries[0]"});
   refuse(head + R"("ranks": 2, "entries": [[0, 2, 1, 1, 1]]})", {"entries[0]", "receiving rank 2"});
-  refuse(head + R"("ranks": 2, "entries": [[0, 18446744073709551615, 1, 1, 1]]})", {"entries[0]", "is no rank"});
+  refuse(head + R"("ranks": 2, "entries": [[0, 18446744073709551615, 1, 1, 1]]})", {"entries[0]", "is not a rank"});
   refuse(head + R"("ranks": 2, "entries": [[0, 1, -1, 1, 1]]})", {"entries[0]", "points"});
   refuse(head + R"("ranks": 2, "entries": [[0, 1, 1, null, 1]]})", {"entries[0]", "value 3 is not a number"});
   refuse(head + R"("ranks": 2, "entries": [[0, 1, 1, 1, "1"]]})", {"entries[0]", "value 4 is not a number"});

@@ -90,7 +90,7 @@ TEST(MatrixMarket, RefusesBadText) {
   refuse(head + "3 3 1\n1 2 1\n1 3 1\n", "bad:4", "more than the 1 entries");
 }
 
-// As Open MPI 4.1 writes it.
+// Make a file like those of Open MPI 4.1.
 std::string part(int rank, const std::string& lines) {
   return "# POINT TO POINT\n" + lines + "# OSC\nS\t" + std::to_string(rank) +
          "\t0\t8 bytes\t1 msgs sent\n# COLLECTIVES\n" +
@@ -133,7 +133,7 @@ TEST(Monitoring, RefusesBadRuns) {
          {"a.1.prof:2", "the sender is 0 in the file of rank 1"});
   refuse({{"a.0.prof", part(0, "E\t0\t5\t8 bytes\t1 msgs sent\n")}}, {"the receiver is 5"});
   refuse({{"a.0.prof", part(0, "E\t0\t0\t-8 bytes\t1 msgs sent\n")}}, {"the bytes is -8"});
-  refuse({{"a.0.prof", part(0, "hello\n")}}, {"a.0.prof:2", "no line of a monitoring file"});
+  refuse({{"a.0.prof", part(0, "hello\n")}}, {"a.0.prof:2", "not a line of a monitoring file"});
 }
 
 TEST(AnyTraffic, EveryTruncationIsNoticed) {
@@ -142,7 +142,7 @@ TEST(AnyTraffic, EveryTruncationIsNoticed) {
                                        "%%MatrixMarket matrix coordinate real general\n% note\n3 3 2\n1 2 2.5\n3 1 3\n",
                                        TrafficMatrix(2, {{0, 1, 1, 8, 1}, {1, 0, 2, 16, 1}}).to_json().dump()};
   for (const std::string& whole : files) {
-    // Up to the last number: whether "1" was "12" before nobody can tell.
+    // Without cuts inside the last number, which cannot be detected: "1" may have been "12".
     for (std::size_t length = 0; length + 3 < whole.size(); ++length) {
       SCOPED_TRACE(whole.substr(0, length));
       expect_error(ErrorCode::bad_input, {"cut"}, [&] { read_traffic(folder.write("cut", whole.substr(0, length))); });
@@ -177,7 +177,7 @@ TEST(AnyTraffic, IsToldByContent) {
   const auto refuse = refuser(folder, [](const std::string& path) { read_traffic(path); });
   refuse("", "bad:0", "is empty");
   refuse("%\n\n", "bad:2", "is empty");
-  refuse("hello world\n", "bad:1", "no traffic file barrio knows");
+  refuse("hello world\n", "bad:1", "not a traffic file that barrio knows");
   refuse("12\n\n0 1", "bad:1", "QAPLIB");
   refuse("{\"schema\"", "bad", "is not JSON");
   expect_error(ErrorCode::failed, {"absent", "cannot be read"}, [&] { read_traffic(folder.file("absent")); });

@@ -3,6 +3,7 @@
 #include <iterator>
 #include <ranges>
 #include <tuple>
+#include <utility>
 
 #include "barrio/base/sort_unique.hpp"
 #include "barrio/mesh/assembly/ghosts/cell_message.hpp"
@@ -10,18 +11,20 @@
 #include "barrio/mesh/assembly/ghosts/ghosts.hpp"
 #include "barrio/mesh/tables/side_key.hpp"
 
-// Over a bridge of vertices, a cell is a layer-1 ghost on every rank with which it shares one; its owner knows these
-// ranks and sends it. For each further layer, a rank tells the users of the vertices that came with the last layer that
-// it reaches them, and they send the cells around. Over a bridge of edges or faces, ranks name sides instead, from the
-// first layer on. Only owners send, so no cell comes twice. All messages go in rounds of the neighbourhood, which ranks
-// that meet for the first time enter by introduction.
+// Over a bridge of vertices, a cell is a layer-1 ghost on every rank that shares one of its vertices; its owner knows
+// these ranks and sends it. For each further layer, a rank announces the vertices that came with the last layer to
+// their
+// users, and these send the cells around them. Over a bridge of edges or faces, ranks name sides instead, from the
+// first
+// layer on. Only owners send, so no cell comes twice. All messages go in rounds of the neighbourhood; ranks that meet
+// for the first time join it by introduction.
 
 namespace barrio::mesh::detail {
 namespace {
 
 constexpr RegionName ghost_region{"mesh.ghosts"};
 
-/// Finds which own cells are ghosts elsewhere, layer by layer, and takes those that come.
+/// Finds the own cells that are ghosts elsewhere, layer by layer, and takes the ghosts that arrive.
 class GhostSearch {
  public:
   GhostSearch(mpi::Context& context, const BuildOptions& options, const GhostChoice& choice, KnownCells& known)
@@ -38,17 +41,22 @@ class GhostSearch {
  private:
   /// Own cells to send to each rank in one layer.
   using Going = PlacesByRank;
+  /// Choose the own cells that go to the ranks that reach their vertices.
   /// @param[in] own  places of own cells, ascending
   /// @param[in] reached  for each vertex place the number of the set of ranks that reach it, or -1
   template <class Cells>
   [[nodiscard]] Going cells_at_vertices(const Cells& own, std::span<const std::int32_t> reached, const RankSets& sets);
-  /// Tell the users of new vertices that this rank reaches them. @return by place, the set of ranks that reach it
+  /// Tell the users of new vertices that this rank reaches them.
+  /// @return by place, the set of ranks that reach it
   std::vector<std::int32_t> announce_vertices(std::size_t first_new, RankSets& sets);
-  /// The same by sides of the bridge's dimension. @param first_new  first of the cells whose sides are reached
+  /// Choose the own cells that go to the ranks that reach their sides of the bridge's dimension.
+  /// @param first_new  first of the cells whose sides are reached
   [[nodiscard]] Going cells_at_sides(std::size_t first_new);
-  /// The other ranks that may have a cell at all of some vertices.
+  /// Find the other ranks that may have a cell with all of these vertices.
   void ranks_around(std::span<const LocalId> vertices, std::vector<Rank>& ranks) const;
-  /// Note that an own cell goes to those readers that do not have it yet. @param readers  ascending
+  /// Record that an own cell goes to those readers that do not have it yet.
+  /// @param readers  ascending
+  /// @return whether it goes to any
   bool note_readers(std::int32_t cell, std::span<const Rank> readers, Going& going);
   void send_cells(const Going& going);
   void unpack_ghosts(Rank from, std::span<const std::byte> message);
@@ -64,9 +72,9 @@ class GhostSearch {
 Ghosts GhostSearch::run() {
   if (known_.rank_sets.size() > 0) {
     const std::span<const std::int32_t> sharers = known_.vertex_sharers;
-    for (std::size_t c = 0; c < known_.n_own; ++c)
+    for (std::int32_t c = 0; std::cmp_less(c, known_.n_own); ++c)
       if (std::ranges::any_of(cells().nodes_of(c), [&](LocalId v) { return sharers[index(v)] >= 0; }))
-        ghosts_.interface_cells.push_back(static_cast<std::int32_t>(c));
+        ghosts_.interface_cells.push_back(c);
   }
   std::size_t first_new_vertex = 0;
   std::size_t first_new_cell = 0;
@@ -94,7 +102,7 @@ std::vector<std::int32_t> GhostSearch::announce_vertices(std::size_t first_new, 
   for (std::size_t place = first_new; place < known_.vertices.size(); ++place) {
     const LocalId vertex = local_id(place);
     ranks_around({&vertex, 1}, users);
-    for (const Rank user : users) reaching.of(user).push_back(static_cast<std::int32_t>(place));
+    for (const Rank user : users) reaching.of(user).push_back(barrio::value(vertex));
   }
   auto round = ghosts_.hood.begin_round<GlobalId>();
   for (std::size_t r = 0; r < reaching.ranks.size(); ++r) {
@@ -135,7 +143,7 @@ void GhostSearch::ranks_around(std::span<const LocalId> vertices, std::vector<Ra
     both.clear();
     std::ranges::set_intersection(ranks, users, std::back_inserter(both));
     ranks.swap(both);
-    if (ranks.size() == 1) break;  // of a cell that this rank knows: there is nobody else
+    if (ranks.size() == 1) break;  // only the rank of the known cell is left
   }
   std::erase(ranks, context_.rank());
 }
@@ -261,8 +269,7 @@ void GhostSearch::unpack_ghosts(Rank from, std::span<const std::byte> bytes) {
   MessageReader reader(bytes);
   const CellMessage in(reader);
   std::vector<std::int32_t> numbers;
-  for (std::size_t s = 0; s < in.rank_sets.size(); ++s)
-    numbers.push_back(known_.rank_sets.add(in.rank_sets[static_cast<std::int32_t>(s)]));
+  for (std::size_t s = 0; s < in.rank_sets.size(); ++s) numbers.push_back(known_.rank_sets.add(in.rank_sets[s]));
   const std::size_t n_known = known_.vertices.size();
   std::vector<LocalId> places;
   for (std::size_t i = 0; i < in.vertex_ids.size(); ++i) {

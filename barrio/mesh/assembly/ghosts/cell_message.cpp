@@ -29,7 +29,7 @@ std::span<const std::int32_t> CellPacker::put_into(MessageWriter& out, std::span
   std::vector<GlobalId> ids;
   std::vector<std::int32_t> parts;
   std::vector<SetRun> cell_sets;
-  for (std::size_t i = 0; i < cells.size(); ++i) {
+  for (std::int32_t i = 0; i < std::ssize(cells); ++i) {
     const std::size_t c = cells[i];
     const auto of_cell = table.nodes_of(c);
     for (const LocalId node : of_cell) {
@@ -44,7 +44,7 @@ std::span<const std::int32_t> CellPacker::put_into(MessageWriter& out, std::span
     if (!table.has_one_type) types.push_back(table.types[c]);
     ids.push_back(table.global_ids[c]);
     parts.push_back(source_.parts[c]);
-    for (const std::int32_t set : sets_of_cells_.of(cells[i])) append(cell_sets, set, static_cast<std::int32_t>(i));
+    for (const std::int32_t set : sets_of_cells_.of(cells[i])) append(cell_sets, set, i);
   }
   std::vector<GlobalId> vertex_ids;
   std::vector<Rank> owners;
@@ -52,7 +52,7 @@ std::span<const std::int32_t> CellPacker::put_into(MessageWriter& out, std::span
   std::vector<std::int32_t> sharers;
   std::vector<SetRun> vertex_sets;
   RankSets carried_sets;
-  for (std::size_t i = 0; i < carried_.size(); ++i) {
+  for (std::int32_t i = 0; i < std::ssize(carried_); ++i) {
     const std::size_t v = carried_[i];
     place_in_message_[v] = -1;
     vertex_ids.push_back(source_.vertex_ids[v]);
@@ -60,8 +60,7 @@ std::span<const std::int32_t> CellPacker::put_into(MessageWriter& out, std::span
     for (std::size_t k = 0; k < 3; ++k) coordinates.push_back(source_.coordinates[3 * v + k]);
     if (!source_.sharers.empty())
       sharers.push_back(source_.sharers[v] < 0 ? -1 : carried_sets.add(source_.rank_sets[source_.sharers[v]]));
-    for (const std::int32_t set : sets_of_vertices_.of(carried_[i]))
-      vertex_sets.push_back({set, static_cast<std::int32_t>(i), 1});
+    for (const std::int32_t set : sets_of_vertices_.of(carried_[i])) vertex_sets.push_back({set, i, 1});
   }
   out.put(vertex_ids);
   out.put(owners);

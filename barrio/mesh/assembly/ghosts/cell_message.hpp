@@ -9,28 +9,29 @@
 
 namespace barrio::mesh::detail {
 
-/// What a rank knows of cells and of their vertices, by place. Borrowed.
+/// Cells and their vertices as a rank knows them, by place. Borrowed.
 struct CellSource {
   const EntityTable& cells;
   std::span<const std::int32_t> parts;
   std::span<const GlobalId> vertex_ids;
   std::span<const double> coordinates;
   std::span<const Rank> vertex_owners;
-  std::span<const std::int32_t> sharers;  ///< of vertices: numbers in `rank_sets` or -1; empty if they do not travel
+  std::span<const std::int32_t> sharers;  ///< of vertices: numbers in `rank_sets` or -1; empty if they are not sent
   const RankSets& rank_sets;
   std::span<const SetRun> cell_sets;
   std::span<const SetRun> vertex_sets;
 };
 
-/// Pack cells with their vertices and with the sets that both are in. Everything is local.
+/// Packs cells with their vertices and with the sets that contain them. All members are local.
 class CellPacker {
  public:
   /// @param leaving  places of all cells that go anywhere, ascending
   CellPacker(const CellSource& source, std::vector<std::int32_t> leaving);
   CellPacker(CellPacker&&) = delete;
 
-  /// Append one message's cells. @return places of the vertices that go with them, in the order of the message; valid
-  /// until the next call. Cost: O(cells of the message)
+  /// Append the cells of one message.
+  /// @return places of the vertices that go with them, in the order of the message; valid until the next call
+  /// Cost: O(cells of the message)
   std::span<const std::int32_t> put_into(MessageWriter& out, std::span<const std::int32_t> cells);
 
  private:
@@ -43,12 +44,12 @@ class CellPacker {
   std::vector<std::int32_t> carried_;
 };
 
-/// The same as it is read from a message.
+/// Cells with their vertices and sets, as read from a message.
 struct CellMessage {
   std::span<const GlobalId> vertex_ids;
   std::span<const Rank> vertex_owners;
   std::span<const double> coordinates;
-  std::span<const std::int32_t> sharers;  ///< numbers in rank_sets or -1; empty if they do not travel
+  std::span<const std::int32_t> sharers;  ///< numbers in rank_sets or -1; empty if they were not sent
   RankSets rank_sets;
   std::span<const SetRun> vertex_sets;
   std::span<const GlobalId> ids;

@@ -13,16 +13,16 @@
 
 namespace barrio::mesh::detail {
 
-/// Cells around some vertices, compressed. Everything is local.
+/// Cells around some vertices, compressed. All members are local.
 class CellsAround {
  public:
-  /// @param n_cells  how many cells of the table, the first ones, are searched
+  /// @param n_cells  number of cells to search, the first ones of the table
   /// @param[in] anchors  vertices to be asked for, in any order
   CellsAround(const EntityTable& cells, std::size_t n_cells, std::span<const LocalId> anchors, std::size_t n_vertices)
       : slots_(n_vertices, -1) {
     std::int32_t n_slots = 0;
     std::vector<std::uint64_t> bits(n_vertices / 64 + 1,
-                                    0);  // of anchors: few, so that most cells need no more than this
+                                    0);  // of anchors: these are few, so most cells need only this test
     for (const LocalId v : anchors) {
       if (slots_[index(v)] < 0) slots_[index(v)] = n_slots++;
       bits[index(v) / 64] |= std::uint64_t{1} << index(v) % 64;
@@ -33,25 +33,25 @@ class CellsAround {
       return (some & 1U) != 0;
     };
     std::vector<std::pair<std::int32_t, std::int32_t>> found;  // slot, cell
-    found.reserve(6 * static_cast<std::size_t>(n_slots));      // as many as a boundary of tets has, as a rule
+    found.reserve(std::size_t{6} * n_slots);                   // typical of a boundary of tets
     std::vector<std::int32_t> last(n_slots, -1);               // by slot: a cell may repeat a corner
-    const auto look_at = [&](std::size_t c, std::span<const LocalId> nodes) {
+    const auto look_at = [&](std::int32_t cell, std::span<const LocalId> nodes) {
       if (!has_anchor(nodes)) return;
-      const auto cell = static_cast<std::int32_t>(c);
       for (const LocalId v : nodes)
         if (const std::int32_t slot = slots_[index(v)]; slot >= 0)
           if (std::exchange(last[slot], cell) != cell) found.emplace_back(slot, cell);
     };
     if (const std::size_t width = cells.nodes_per_entity; width > 0) {
-      for (std::size_t c = 0; c < n_cells; ++c) look_at(c, {&cells.nodes[c * width], width});
+      for (std::int32_t c = 0; std::cmp_less(c, n_cells); ++c) look_at(c, {&cells.nodes[c * width], width});
     } else {
-      for (std::size_t c = 0; c < n_cells; ++c) look_at(c, cells.nodes_of(c));
+      for (std::int32_t c = 0; std::cmp_less(c, n_cells); ++c) look_at(c, cells.nodes_of(c));
     }
     cells_ = Cells::grouped(n_slots, [&](auto&& put) {
       for (const auto& [slot, cell] : found) put(slot, cell);
     });
   }
-  /// Ascending. @pre v is an anchor
+  /// Return the cells around a vertex, ascending.
+  /// @pre v is an anchor
   [[nodiscard]] std::span<const std::int32_t> of(LocalId v) const { return cells_[slots_[index(v)]]; }
 
  private:
@@ -60,7 +60,8 @@ class CellsAround {
   Cells cells_;
 };
 
-/// Whether a cell has a side, with all its nodes. @param[in] nodes  its corners, then other nodes
+/// Tell whether a cell has a side, with all its nodes.
+/// @param[in] nodes  its corners, then other nodes
 inline bool has_side(const EntityTable& cells, std::int32_t cell, CellType type, std::span<const LocalId> nodes) {
   const std::size_t n = n_corners(type, nodes.size());
   const std::size_t c = cell;
@@ -71,7 +72,8 @@ inline bool has_side(const EntityTable& cells, std::int32_t cell, CellType type,
 }
 
 /// Call `visit(cell)` for each of the cells that has a side, with all its nodes.
-/// @param anchor  one of its corners @param[in] nodes  its corners, then other nodes
+/// @param anchor  one of its corners
+/// @param[in] nodes  its corners, then other nodes
 template <class Visit>
 void for_each_cell_with(const EntityTable& cells, const CellsAround& around, LocalId anchor, CellType type,
                         std::span<const LocalId> nodes, Visit&& visit) {
@@ -79,8 +81,8 @@ void for_each_cell_with(const EntityTable& cells, const CellsAround& around, Loc
     if (has_side(cells, c, type, nodes)) visit(c);
 }
 
-/// Whether any of the cells has it. The search begins at the end: where cells and vertices are numbered alike, a side's
-/// lowest corner is the lowest of its cell too, and that cell the last one around it.
+/// Tell whether any of the cells has the side. The search begins at the end: where cells and vertices are numbered
+/// alike, a side's lowest corner is the lowest of its cell too, and that cell is the last one around it.
 inline bool is_side_of_any(const EntityTable& cells, const CellsAround& around, LocalId anchor, CellType type,
                            std::span<const LocalId> nodes) {
   const auto last_first = std::views::reverse(around.of(anchor));

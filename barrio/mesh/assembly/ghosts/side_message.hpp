@@ -12,16 +12,19 @@
 
 namespace barrio::mesh::detail {
 
-/// Listed entities on their way to a rank, as columns.
+/// Listed entities to send to a rank, as columns.
 struct SideColumns {
   std::vector<GlobalId> ids;
   std::vector<CellType> types;
   std::vector<std::int32_t> sizes;
-  std::vector<Rank> owners;  ///< or another number for each
+  std::vector<Rank> owners;  ///< or another number per entity
   std::vector<GlobalId> nodes;
   std::vector<SetRun> sets;  ///< of entities by place
 
-  /// Begin an entity; the caller then appends its nodes. @param n  their number
+  /// Return the place of the entity that is added next.
+  [[nodiscard]] std::int32_t next_place() const { return static_cast<std::int32_t>(ids.size()); }
+  /// Begin an entity; the caller then appends its nodes.
+  /// @param n  their number
   void add(GlobalId id, CellType type, Rank owner, std::size_t n) {
     ids.push_back(id);
     types.push_back(type);
@@ -38,7 +41,7 @@ struct SideColumns {
   }
 };
 
-/// The same as it is read from a message.
+/// Listed entities as read from a message.
 struct SideColumnsView {
   std::span<const GlobalId> ids;
   std::span<const CellType> types;
@@ -47,7 +50,7 @@ struct SideColumnsView {
   std::span<const GlobalId> nodes;
   std::span<const SetRun> sets;
 
-  explicit SideColumnsView(MessageReader& in)  // advances the reader past them
+  explicit SideColumnsView(MessageReader& in)  // advances the reader
       : ids(in.get<GlobalId>()),
         types(in.get<CellType>()),
         sizes(in.get<std::int32_t>()),

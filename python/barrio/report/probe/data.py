@@ -1,4 +1,4 @@
-"""What barrio probe found out, by MPI and transport, and simple questions about it."""
+"""Results of barrio probe by MPI and transport, and simple queries on them."""
 
 from __future__ import annotations
 
@@ -8,36 +8,36 @@ from dataclasses import dataclass, field
 from .. import words
 from ..documents import Document, Results
 
-STEP_SECONDS = 1e-3  # of experiments that do not say it: the time that the other side computes
+STEP_SECONDS = 1e-3  # default of the time that the other side computes in an experiment
 _FLAVOURS = (
     (re.compile(r"Open MPI v?([\w.]+)"), "Open MPI", "openmpi"),
     (re.compile(r"MPICH Version:\s*([\w.]+)"), "MPICH", "mpich"),
 )
-_MAX_NAME = 40  # characters of an MPI that is neither
+_MAX_NAME = 40  # characters of the name of another MPI
 
 
 @dataclass(frozen=True)
 class Transport:
-    """One transport of one MPI: what was found, and the settings that were tried over it."""
+    """One transport of one MPI: its results, and the settings tried with it."""
 
     found: Document
     mpi: str
-    slug: str  # for the name of a file, unique among all that was given
+    slug: str  # for a file name, unique among all transports
     settings: list[Document] = field(default_factory=list)
 
     @property
     def name(self) -> str:
-        """Its name, as the probe was asked for it."""
+        """Name of the transport, as given to the probe."""
         return self.found.text("name")
 
     @property
     def title(self) -> str:
-        """The MPI and the transport."""
+        """Name of the MPI and the transport."""
         return f"{self.mpi}, {self.name}"
 
     @property
     def is_disturbed(self) -> bool:
-        """Other work took so much of the time that nothing follows from what was measured."""
+        """Other work took so much time that the measurements have no meaning."""
         return is_true(self.found, "is_disturbed")
 
     def rows(self, *keys: str) -> list[Document]:
@@ -46,14 +46,14 @@ class Transport:
 
 
 def disturbance(found: Document) -> str:
-    """Say what other work took of the time of a transport or a setting that was disturbed."""
+    """Write the share of time that other work took from a disturbed transport or setting."""
     lost = found.number("lost_time")
     part = "much" if lost is None else words.percent(lost, 0)
-    return f"disturbed: other work took {part} of the time of a rank"
+    return f"disturbed: other work took {part} of a rank's time"
 
 
 def rows(found: Document, *keys: str) -> list[Document]:
-    """Return the objects of a list under nested keys, each to be asked like a document."""
+    """Return the objects of a list under nested keys, each as a document."""
     entries = found.items(*keys)
     return [Document(found.path, found.kind, row) for row in entries if isinstance(row, dict)]
 
@@ -81,7 +81,7 @@ def transports_of(results: Results) -> list[Transport]:
 
 
 def mpi_name(library: str) -> str:
-    """Shorten what an MPI says of itself: 'Open MPI 4.1.4'."""
+    """Shorten the library version of an MPI: 'Open MPI 4.1.4'."""
     for pattern, name, _ in _FLAVOURS:
         version = pattern.search(library)
         if version:
@@ -102,12 +102,12 @@ def _slug(text: str) -> str:
 
 
 def size(n_bytes: float | None) -> str:
-    """Write a size of a message: '4 KiB', '3.9 KiB'."""
+    """Write a message size: '4 KiB', '3.9 KiB'."""
     return words.in_bytes(n_bytes).replace(".0\u00a0", "\u00a0")
 
 
 def limit(limits: Document, key: str) -> str:
-    """Write a limit: 'none', 'up to 4 KiB', 'all up to 4 MiB'; a dash where it was not looked for."""
+    """Write a limit: 'none', 'up to 4 KiB', 'all up to 4 MiB'; a dash if it was not measured."""
     if key in limits.data and limits.data[key] is None:
         return "not found: host busy"
     n, largest = limits.number(key), limits.number("largest_tried_bytes")
@@ -124,30 +124,30 @@ def limits_of(found: Document) -> Document:
 
 
 def is_true(row: Document, *keys: str) -> bool:
-    """Tell whether a flag is there and set."""
+    """Tell whether a flag is present and set."""
     *path, last = keys
     return row.table(*path).get(last) is True if path else row.data.get(last) is True
 
 
 @dataclass(frozen=True)
 class Onset:
-    """The sizes at which something happens, of those that were tried."""
+    """The sizes at which an effect occurs, of those that were tried."""
 
     at: list[float]
     tried: list[float]
 
     @property
     def is_never(self) -> bool:
-        """It happens at no size, and some were tried."""
+        """The effect occurs at none of the sizes tried."""
         return bool(self.tried) and not self.at
 
     @property
     def is_from_here_on(self) -> bool:
-        """It happens at some size and at all that are larger."""
+        """The effect occurs at some size and at all larger ones."""
         return bool(self.at) and self.at == self.tried[-len(self.at) :]
 
     def in_words(self) -> str:
-        """Write where: 'from 4 KiB on', 'at no size up to 4 MiB', 'at 4 KiB and 1 MiB'."""
+        """Write the sizes: 'from 4 KiB on', 'at no size up to 4 MiB', 'at 4 KiB and 1 MiB'."""
         if not self.tried:
             return words.NOTHING
         if not self.at:
@@ -159,7 +159,7 @@ class Onset:
 
 
 def onset(entries: list[Document], *keys: str) -> Onset:
-    """Find where a flag is set, by size."""
+    """Find the sizes at which a flag is set."""
     known = sorted(
         (n, is_true(row, *keys)) for row in entries if (n := row.number("bytes")) is not None
     )
@@ -167,7 +167,7 @@ def onset(entries: list[Document], *keys: str) -> Onset:
 
 
 def sizes_of_mode(transport: Transport, mode: str) -> list[Document]:
-    """Return the waits that follow a send at once, of one send mode, by size."""
+    """Return the waits right after a send, for one send mode, by size."""
     for entry in transport.rows("early_waits"):
         if entry.text("mode") == mode:
             return rows(entry, "sizes")
@@ -175,7 +175,7 @@ def sizes_of_mode(transport: Transport, mode: str) -> list[Document]:
 
 
 def wait_after(row: Document, n_calls: int, key: str = "tests") -> float | None:
-    """Return what is left to wait for after computing with so many calls."""
+    """Return the remaining wait after computing with this many calls."""
     for entry in rows(row, key):
         if entry.number("calls") == n_calls:
             return entry.number("wait_seconds")
@@ -194,7 +194,7 @@ def test_counts(transport: Transport) -> list[int]:
 
 
 def damages(found: Document) -> list[str]:
-    """Name the experiments in which a message did not bring what was sent."""
+    """Return the names of the experiments in which a message arrived damaged."""
     named = [key for key, value in found.data.items() if _has_damage(value)]
     return [name.replace("_", " ") for name in named]
 

@@ -1,4 +1,4 @@
-"""The timelines of the thesis' figures and programs, as they went here."""
+"""Timelines of the thesis' figures and programs, as measured here."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from ..markup import Html, figure, legend, paragraph, table, tag
 from .data import STEP_SECONDS, Transport, size
 from .findings import FIGURES_2004
 
-_GAVE_UP = "A wait was given up here: with these calls the pair would wait for ever. "
-_DAMAGED = "A message did not bring what was sent. "
+_GAVE_UP = "A wait was given up: with these calls both ranks would wait for ever. "
+_DAMAGED = "A message arrived damaged. "
 
 
 def figures_body(transport: Transport) -> list[Html]:
-    """Draw every figure, with what happened in 2004 beside it."""
+    """Draw every figure, with the result of 2004 in its caption."""
     entries = [(row, timelines.calls_of(row.items("ranks"))) for row in transport.rows("figures")]
     entries = [(row, sides) for row, sides in entries if any(sides)]
     if not entries:
@@ -38,9 +38,9 @@ def figures_body(transport: Transport) -> list[Html]:
     return [
         paragraph(
             "Rank 0 is at the top, rank 1 at the bottom. IS, IR: Isend, Irecv. T: a test. Ws, Wr: "
-            "waits for a send and for a receive. Very short calls are drawn wider than they are, "
-            "so that they can be seen; point at a bar for its times. Where a caption counts calls, "
-            "the time is their sum. Of several runs the shortest is shown."
+            "waits for a send and for a receive. Very short calls are drawn wider, to be visible; "
+            "point at a bar for its times. If a caption counts calls, the time is their sum. The "
+            "shortest of several runs is shown."
         ),
         legend(timelines.legend_entries()),
         tag("div", drawn, class_="pair steps"),
@@ -53,7 +53,7 @@ def _faults(data: dict[str, Any]) -> str:
 
 
 def programs_body(transport: Transport) -> list[Html]:
-    """Draw the two programs before and after their change, with the thesis' model of the second."""
+    """Draw both programs before and after their change, with the thesis' model of the second."""
     body: list[Html] = []
     if not transport.rows("figures") and transport.found.table("programs"):
         body.append(legend(timelines.legend_entries()))
@@ -61,16 +61,17 @@ def programs_body(transport: Transport) -> list[Html]:
         (
             "tests",
             "A test in the middle",
-            "Each rank posts its receive, computes, sends and waits for the send, computes on and "
-            "waits for what came. Rank 1 computes longer at first. The change is a Testall between "
-            "the two steps of the last part.",
+            "Each rank posts its receive, computes, sends, waits for the send, computes again and "
+            "waits for the receive. Rank 1 computes longer at first. The change is a Testall in the "
+            "middle of the last computation.",
             ("without a test", "with a test"),
         ),
         (
             "delayed_waits",
             "Waits for sends after all sends",
-            "Each rank posts its receives, computes, rank 0 until T2 and rank 1 until T1, and sends. "
-            "Before the change a wait follows each send; after it one Waitall comes at the end.",
+            "Each rank posts its receives, computes (rank 0 until T2, rank 1 until T1) and sends. "
+            "Before the change a wait follows each send; after the change there is one Waitall at "
+            "the end.",
             ("a wait after each send", "one Waitall at the end"),
         ),
     ):
@@ -104,7 +105,7 @@ def _program(found: Document, title: str, said: str, names: tuple[str, str]) -> 
 
 
 def _model(found: Document) -> list[Html]:
-    """Put the thesis' model beside the times of rank 1, which comes early."""
+    """Compare the thesis' model with the times of rank 1, which arrives early."""
 
     def time(key: str) -> str:
         return words.seconds(found.number(f"{key}_seconds"))
@@ -120,10 +121,10 @@ def _model(found: Document) -> list[Html]:
     where = (
         f"The thesis' model of rank 1. T2 = {time('t2')}; ts = {time('ts')}, an Isend; "
         f"tw = {time('tw')}, a wait after the first one; µ = {time('mu')}, the delivery of all "
-        "messages. µ is what the program takes beyond T2 after the change, so only the first line "
-        "tests the model."
+        "messages. µ is the measured time beyond T2 after the change, so only the first line tests "
+        "the model."
     )
-    return [paragraph(where), table(["", "model", "it says", "measured"], lines, n_left=2)]
+    return [paragraph(where), table(["", "model", "predicted", "measured"], lines, n_left=2)]
 
 
 def _fine(seconds: float | None) -> str:

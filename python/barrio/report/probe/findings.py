@@ -1,4 +1,4 @@
-"""What was found here beside what the thesis found in 2004 on two machines."""
+"""Comparison of the findings here with those of the thesis in 2004 on two machines."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from .follows import (
 )
 
 SOURCE = "T. Saif 2004, chapter 3"
-_BLOCKS = 0.5  # part of a step: a call that takes longer is said to block
-_LEAST_AT_ONCE, _MOST_AT_ONCE = 64, 32768  # bytes of messages that are sent several at once
+_BLOCKS = 0.5  # fraction of a step: a call that takes longer counts as blocking
+_LEAST_AT_ONCE, _MOST_AT_ONCE = 64, 32768  # bytes of each message when several are sent at once
 _NOT_TRIED, _NO_SETTINGS = "Not tried", "No settings were tried"
 
-# What happened in a figure in 2004, where the thesis shows or tells it.
+# Result of each figure in 2004, if the thesis shows or describes it.
 FIGURES_2004 = {
     "3.2": "MPICH: Isend and Irecv return at once; both waits find the message delivered.",
     "3.3": "MPICH, 60 KB: Isend blocks until the receiver waits; that wait lasts as long as the "
@@ -40,8 +40,8 @@ FIGURES_2004 = {
     "3.4": "MPICH, 60 KB: Ibsend blocks like Isend.",
     "3.5": "MPICH, 60 KB: Isend returns as soon as the receiver tests; its wait then finds the "
     "message delivered.",
-    "3.6": "MPICH, 60 KB: one Isend returns after a time, perhaps a time-out; the other blocks until "
-    "its partner waits. Which one it is changes.",
+    "3.6": "MPICH, 60 KB: one Isend returns after some time, perhaps a time-out; the other blocks "
+    "until its partner waits. Which one returns first varies.",
     "3.11": "SP2, 1 KB and 100 KB: all calls return at once; waits take microseconds.",
     "3.12": "SP2, 100 KB: the sender's wait blocks until the receiver waits at T3.",
     "3.13": "SP2, 100 KB: rank 0's wait for its send returns as soon as rank 1 waits for its own "
@@ -50,7 +50,7 @@ FIGURES_2004 = {
 
 
 def findings_table(transport: Transport) -> Html | None:
-    """Make the table of questions, 2004 on two machines and here; none if nothing is known here."""
+    """Make the table of questions and answers, 2004 and here; None without results here."""
     head = [
         "question",
         "MPICH 1.2.5, Beowulf cluster, 2004",
@@ -65,27 +65,27 @@ def findings_table(transport: Transport) -> Html | None:
             _isend(transport),
         ],
         [
-            "Up to which size does a message leave without its receiver?",
-            "Below 60 KB with socket buffers of 16 KB; 60 KB too with buffers of 64 KB",
+            "Up to which size does a message leave without help from its receiver?",
+            "Below 60 KB with socket buffers of 16 KB; also 60 KB with buffers of 64 KB",
             "Up to the eager limit: 1 KB does, 100 KB does not",
             _leaves(transport),
         ],
         [
-            "Is the limit one of each message?",
-            "No, of all that is on its way to a rank: three of 20 KB act like one of 60 KB",
-            "No, described as one of the total",
+            "Does the limit apply to each message?",
+            "No, to the total on its way to a rank: three of 20 KB act like one of 60 KB",
+            "No, described as a limit of the total",
             _cumulative(transport),
         ],
         [
-            "Does a wait for a send that follows it at once block?",
+            "Does a wait right after its send block?",
             "Isend itself blocks",
             "From 100 KB on, until the receiver waits",
             _early(transport),
         ],
         [
-            "Which call of the receiver lets a stalled sender go?",
+            "Which call of the receiver releases a stalled sender?",
             "A wait or a test for this message",
-            "Any wait, also one for another message",
+            "Any wait, even for another message",
             _released(transport),
         ],
         [
@@ -96,19 +96,19 @@ def findings_table(transport: Transport) -> Html | None:
         ],
         [
             "What if two processes send to each other?",
-            "One Isend returns after a time, the other when its partner waits; a deadlock is possible",
-            "A wait for a send ends when the partner waits for its own",
+            "One Isend returns after some time, the other when its partner waits; they may deadlock",
+            "A wait for a send ends when the partner waits for its own send",
             _both_send(transport),
         ],
         [
-            "Is the message there after computing?",
+            "Has the message arrived after computing?",
             "1 KB yes; 60 KB no, unless the receiver tested meanwhile",
             "1 KB and 100 KB yes: waits take microseconds",
             _delivered(transport),
         ],
         [
             "What does a test in the middle of the work do?",
-            "Isend returns at the test; it costs little against what it gains",
+            "Isend returns at the test, which costs little compared with the gain",
             _NOT_TRIED,
             _tested(transport),
         ],
@@ -119,8 +119,8 @@ def findings_table(transport: Transport) -> Html | None:
             _delayed(transport),
         ],
         [
-            "Do larger buffers help, and at what price?",
-            "64 KB let 60 KB leave at once; each process has a buffer for every other",
+            "Do larger buffers help, and at what cost?",
+            "64 KB let 60 KB leave at once; each process has a buffer for every other process",
             "A larger eager limit takes memory from the program, more with more processes",
             _settings(transport),
         ],
@@ -170,7 +170,7 @@ def _cumulative(transport: Transport) -> str:
         of = size(min(max(eager / 2, _LEAST_AT_ONCE), _MOST_AT_ONCE))
         passed = f"; {words.plural(n, 'message')} of {of} pass at once"
     if is_true(limits, "is_cumulative"):
-        return f"No, of all that is on its way to a rank{passed}"
+        return f"No, to the total on its way to a rank{passed}"
     return f"Yes{passed}"
 
 
@@ -189,7 +189,7 @@ def _released(transport: Transport) -> str:
             said.append(
                 f"{size(each.n_bytes)}, if it {_any(each.by)}"
                 if each.by
-                else f"{size(each.n_bytes)}: none of those tried"
+                else f"{size(each.n_bytes)}: none of the calls tried"
             )
     return "; ".join(said) or words.NOTHING
 
@@ -204,7 +204,11 @@ def _buffered(transport: Transport) -> str:
         return words.NOTHING
     plain = onset(sizes_of_mode(transport, "standard"), "wait_blocks")
     if found.is_never:
-        return "Yes, no wait for a send blocks" if plain.at else "No wait blocks without it either"
+        return (
+            "Yes, no wait for a send blocks"
+            if plain.at
+            else "No wait blocks in standard mode either"
+        )
     return f"Not enough: waits block {found.in_words()}"
 
 
@@ -212,9 +216,9 @@ def _both_send(transport: Transport) -> str:
     found = onset(transport.rows("deadlocks"), "would_deadlock")
     said = []
     if found.is_never:
-        said.append(f"Gets through up to {size(found.tried[-1])}, even with sends first")
+        said.append(f"No deadlock up to {size(found.tried[-1])}, even with sends first")
     elif found.tried:
-        said.append(f"With sends first it would deadlock {found.in_words()}")
+        said.append(f"With sends first they would deadlock {found.in_words()}")
     figure = figure_of(transport, "3.13")
     if figure is not None:
         mine, partners = call_of(figure, 0, "Wait"), call_of(figure, 1, "Wait")  # for their sends
@@ -226,9 +230,9 @@ def _both_send(transport: Transport) -> str:
 
 def _when(end: float, begin: float) -> str:
     if end < begin:
-        return "before the partner waits for its own"
+        return "before the partner waits for its own send"
     is_soon = end < begin + _BLOCKS * STEP_SECONDS
-    return f"{'when' if is_soon else 'long after'} the partner waits for its own"
+    return f"{'when' if is_soon else 'long after'} the partner waits for its own send"
 
 
 def _delivered(transport: Transport) -> str:
@@ -248,12 +252,12 @@ def _tested(transport: Transport) -> str:
         before, after = wait_after(row, 0), wait_after(row, FEW_TESTS)
         if row.number("bytes") == 65536 and before is not None and after is not None:
             said.append(
-                f"{FEW_TESTS} tests: {words.seconds(before)} to wait for become "
+                f"{FEW_TESTS} tests: the wait of {words.seconds(before)} becomes "
                 f"{words.seconds(after)} at 64 KiB"
             )
     times = before_and_after(transport, "tests")
     if times:
-        said.append(f"one {changed(*times)}")
+        said.append(f"one test {changed(*times)}")
     return "; ".join(said) or words.NOTHING
 
 
@@ -269,7 +273,7 @@ def _delayed(transport: Transport) -> str:
 
 
 def _settings(transport: Transport) -> str:
-    """Say what the first and the last value of each quantity did."""
+    """Write the effect of the first and the last value of each quantity."""
     tried: dict[str, list[Document]] = {}
     for setting in transport.settings:
         if not setting.text("reason"):
@@ -286,7 +290,7 @@ def _settings(transport: Transport) -> str:
         price = ""
         if memory:
             peers = words.plural(memory[-1].number("peers"), "peer")
-            price = f", at most {size(memory[-1].number('bytes'))} a rank with {peers}"
+            price = f", at most {size(memory[-1].number('bytes'))} per rank with {peers}"
         name = " ".join(filter(None, [quantity, " to ".join(names)]))
         said.append(f"{name}: kept {', '.join(kept)}{price}")
     return "; ".join(said) or _NO_SETTINGS

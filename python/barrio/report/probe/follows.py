@@ -1,4 +1,4 @@
-"""What follows for a programmer from what the probe found: a table with one line for each question."""
+"""Consequences of the probe's results for a programmer: a table with one line per question."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from .data import (
     wait_after,
 )
 
-FEW_TESTS = 8  # of the numbers that are tried, the one that programs of barrio start from
+FEW_TESTS = 8  # the number of tests that programs of barrio start from
 _LEAST_WAIT = 1e-5  # seconds: a shorter wait is not worth a test
-_SAME = 0.02  # part of a program's time
-_RELEASES = {  # what the receiver does
+_SAME = 0.02  # fraction of a program's time that counts as no change
+_RELEASES = {  # actions of the receiver
     "Wait (matching)": "waits for this message",
     "Wait (another)": "waits for another message",
     "Test": "tests once",
@@ -35,24 +35,24 @@ _RELEASES = {  # what the receiver does
 
 
 def follows_table(transport: Transport) -> Html | None:
-    """Make the table, the most useful lines first; those whose experiment is missing are left out."""
+    """Make the table, the most useful lines first, without lines that lack their experiment."""
     makers: list[tuple[str, Callable[[Transport], str]]] = [
         ("Wait for a send, right after it", _early_waits),
         ("A send completes while its receiver computes", _detached),
         ("A message arrives while its sender computes", _arriving),
         ("Kept at the receiver until its receive is posted", _kept),
         ("Pairs that both send first", _deadlocks),
-        ("What lets a sender go that waits", _releases),
+        ("Release of a waiting sender", _releases),
         ("A receiver that comes late", _late_receiver),
-        (f"Left to wait for after computing, without and with {FEW_TESTS} tests", _tests),
-        ("Part of an exchange that computing hides", _hidden),
-        ("Waits for sends after all sends: beyond T2", _delayed_waits),
+        (f"Wait after computing, without and with {FEW_TESTS} tests", _tests),
+        ("Share of an exchange hidden by computing", _hidden),
+        ("Waits for sends after all sends: time beyond T2", _delayed_waits),
         ("One Testall in the middle of a program", _tests_in_program),
         ("Wait for a send in buffered mode", _buffered),
-        ("A test, and a probe, that find nothing", _idle),
+        ("A test, and a probe, without a message", _idle),
     ]
     lines = [(name, said) for name, make in makers if (said := make(transport))]
-    return table(["what", "here"], lines, n_left=2) if lines else None
+    return table(["question", "here"], lines, n_left=2) if lines else None
 
 
 def _blocks(found: Onset) -> str:
@@ -75,7 +75,7 @@ def _limit(transport: Transport, key: str) -> str:
     if n is None:
         return ""
     if largest is not None and n >= largest:
-        return f"all that were tried, up to {size(largest)}"
+        return f"all sizes tried, up to {size(largest)}"
     return f"up to {size(n)}" if n else "none"
 
 
@@ -96,19 +96,19 @@ def _deadlocks(transport: Transport) -> str:
     if not found.tried:
         return ""
     if found.is_never:
-        return f"get through, up to {size(found.tried[-1])}"
+        return f"no deadlock, up to {size(found.tried[-1])}"
     return f"would deadlock {found.in_words()}"
 
 
 @dataclass(frozen=True)
 class Released:
-    """Which calls of the receiver let a sender go that waits for a message of a size."""
+    """Calls of the receiver that release a sender of a message of one size."""
 
     n_bytes: float
     stalls: bool
-    by: list[str]  # what the receiver does
-    not_by: list[str]
-    calls: list[str]  # their names, of those that let it go
+    by: list[str]  # actions of the receiver that release it
+    not_by: list[str]  # and those that do not
+    calls: list[str]  # the calls that release it
 
 
 def _either(names: list[str]) -> str:
@@ -116,7 +116,7 @@ def _either(names: list[str]) -> str:
 
 
 def released(transport: Transport) -> list[Released]:
-    """Return what releases a stalled sender, by size."""
+    """Return the calls that release a stalled sender, by size."""
     by_size: dict[float, list[Document]] = {}
     for row in transport.rows("releases"):
         n = row.number("bytes")
@@ -140,16 +140,16 @@ def _releases(transport: Transport) -> str:
         if not each.stalls:
             what = "does not wait"
         elif not each.by:
-            what = "nothing that was tried"
+            what = "none of the calls tried"
         else:
             what = f"its receiver {_either(each.by)}"
-            what += f", not when it {_either(each.not_by)}" if each.not_by else ""
+            what += f", but not when it {_either(each.not_by)}" if each.not_by else ""
         said.append(f"{size(each.n_bytes)}: {what}")
     return "; ".join(said)
 
 
 def figure_of(transport: Transport, name: str) -> Document | None:
-    """Return the timeline of a figure, if it is there and was not given up."""
+    """Return the timeline of a figure, if it is present and was not given up."""
     for row in transport.rows("figures"):
         if row.text("figure") == name and not is_true(row, "is_stalled"):
             return row
@@ -157,7 +157,7 @@ def figure_of(transport: Transport, name: str) -> Document | None:
 
 
 def call_of(figure: Document, rank: int, name: str) -> tuple[float, float] | None:
-    """Return when the first call of a kind began and ended on a rank."""
+    """Return the begin and end of the first call of this name on a rank."""
     ranks = figure.items("ranks")
     calls = ranks[rank] if rank < len(ranks) and isinstance(ranks[rank], list) else []
     for call in calls:
@@ -182,9 +182,9 @@ def _late_receiver(transport: Transport) -> str:
         return f"a sender of {of} does not wait for it"
     lasts = f"its wait lasts {words.seconds(sender[1] - sender[0])}"
     if sender[1] < post[1] + step / 2:
-        return f"a sender of {of} goes on when the receive is posted; {lasts}"
+        return f"a sender of {of} continues when the receive is posted; {lasts}"
     if sender[1] > wait[0]:
-        return f"a sender of {of} goes on when the receiver waits, not when it posts; {lasts}"
+        return f"a sender of {of} continues when the receiver waits, not when it posts; {lasts}"
     return ""
 
 
@@ -199,7 +199,7 @@ def _tests(transport: Transport) -> str:
 
 
 def hidden_share(transport: Transport) -> tuple[float, float, int] | None:
-    """Return the largest part of an exchange that computing hides, with its size and tests."""
+    """Return the largest share of an exchange hidden by computing, with its size and tests."""
     found: list[tuple[float, float, int]] = []
     for row in transport.rows("overlap"):
         n = row.number("bytes")
@@ -217,28 +217,28 @@ def _hidden(transport: Transport) -> str:
         return ""
     share, n, calls = most
     if share < 0.005:
-        return "nothing, whatever the number of tests"
+        return "none, for any number of tests"
     how = f"{size(n)}, {words.plural(calls, 'test') if calls else 'without a test'}"
     return f"at most {words.percent(share, 0)} ({how})"
 
 
 def changed(before: float, after: float) -> str:
-    """Write how the time of a program changes, in hundredths of a millisecond."""
+    """Write the change of a program's time, to a hundredth of a millisecond."""
     said = [f"{1e3 * seconds:.2f}\u00a0ms" for seconds in (before, after)]
     if abs(after - before) <= _SAME * before:
-        return f"hardly changes the time: {said[0]} before, {said[1]} after"
+        return f"does not change the time: {said[0]} before, {said[1]} after"
     return f"changes the time from {said[0]} to {said[1]}"
 
 
 def before_and_after(transport: Transport, program: str) -> tuple[float, float] | None:
-    """Return how long a program takes before and after its change."""
+    """Return the time of a program before and after its change."""
     before = transport.found.number("programs", program, "before_seconds")
     after = transport.found.number("programs", program, "after_seconds")
     return None if not before or after is None else (before, after)
 
 
 def beyond_t2(transport: Transport) -> tuple[float, float] | None:
-    """Return what the loop of sends takes beyond T2, with waits in it and after it."""
+    """Return the time of the loop of sends beyond T2, with waits in the loop and after it."""
     times = before_and_after(transport, "delayed_waits")
     t2 = transport.found.number("programs", "delayed_waits", "t2_seconds")
     return None if times is None or t2 is None else (times[0] - t2, times[1] - t2)

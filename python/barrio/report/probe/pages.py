@@ -1,9 +1,9 @@
-"""Pages of what barrio probe found: one for each MPI and transport, and an overview of them.
+"""Pages on barrio probe: one for each MPI and transport, and an overview.
 
-Where all documents are the probe's, the named output is the overview, and the pages lie beside it:
+If all documents are of the probe, the output is the overview, and the pages are in the same folder:
 -o report.html gives report.html and, for instance, report-openmpi-tcp.html. Links are relative, so
-the files may be moved together; each page is whole in itself. Among results of other kinds the
-probe has a section in the one page instead (sections/probe.py).
+the files can be moved together; each page is self-contained. Among results of other kinds the
+probe gets a section of the one page instead (sections/probe.py).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _TITLE = "barrio: messages between two ranks"
 
 
 def is_for_probe_only(results: Results) -> bool:
-    """Tell whether all that was given is the probe's."""
+    """Tell whether all results are of the probe."""
     return (
         not results.vtkhdf_files
         and bool(results.documents)
@@ -44,7 +44,7 @@ def is_for_probe_only(results: Results) -> bool:
 
 
 def make_probe_pages(results: Results, output: Path) -> dict[Path, str]:
-    """Return the pages by path: those of the transports first, the overview (output) last."""
+    """Return the pages by path: the transports first, the overview (output) last."""
     transports = transports_of(results)
     places = {
         transport.slug: output.with_name(f"{output.stem}-{transport.slug}{output.suffix}")
@@ -61,15 +61,15 @@ def overview_page(results: Results, transports: list[Transport], links: dict[str
     documents = results.of("probe")
     made = [
         Section("transports", "MPIs and transports", _compared(transports, links)),
-        _section("absent", "What is absent or stalled", _absent(documents)),
+        _section("absent", "Absent or stalled", _absent(documents)),
         _section("settings", "Settings", _settings(transports)),
         Section("documents", "Documents", [_origins(document) for document in documents]),
     ]
     n_mpis = len({transport.mpi for transport in transports})
     lead = (
         f"{words.spelled(len(transports), 'transport')} of {words.spelled(n_mpis, 'MPI')}: up to "
-        "which sizes messages go without help, where calls wait for the other side, and what lets "
-        "them go."
+        "which sizes messages travel without help, where calls wait for the other side, and which "
+        "calls release them."
     )
     lead = lead[0].upper() + lead[1:]
     return _page(_TITLE, [tag("h1", _TITLE), paragraph(lead, class_="lead")], made)
@@ -94,7 +94,7 @@ def _absent(documents: list[Document]) -> list[Html | None]:
 def _origins(document: Document) -> Html:
     stored = document.text("stored_in")
     return listing(
-        ["file", "MPI", "host", "when", "barrio", "ranks", "took", "profiles kept in"],
+        ["file", "MPI", "host", "time", "barrio", "ranks", "duration", "profiles stored in"],
         [
             document.path.name,
             document.text("mpi").strip("\x00 \n") or words.NOTHING,
@@ -103,7 +103,7 @@ def _origins(document: Document) -> Html:
             _barrio(document),
             words.count(document.number("ranks")),
             words.seconds(document.number("seconds")),
-            tag("code", stored) if stored else "not kept",
+            tag("code", stored) if stored else "not stored",
         ],
     )
 
@@ -122,13 +122,11 @@ def transport_page(transport: Transport, overview: str) -> str:
     broken = damages(transport.found)
     if broken:
         where = words.listing(broken)
-        header.append(
-            paragraph(f"A message did not bring what was sent, in: {where}.", class_="note error")
-        )
+        header.append(paragraph(f"A message arrived damaged, in: {where}.", class_="note error"))
     if transport.is_disturbed:
         header.append(
             paragraph(
-                f"This run was {disturbance(transport.found)}. Nothing follows from it, and no "
+                f"This run was {disturbance(transport.found)}. It has no valid results, and no "
                 "limits are given. Probe again on an idle host, with a core for each of the two "
                 "ranks.",
                 class_="note error",
@@ -139,11 +137,11 @@ def transport_page(transport: Transport, overview: str) -> str:
             for made in _measured(transport)
             if made is not None
         ]
-        disturbed = _section("disturbed", "What was measured all the same", folded)
+        disturbed = _section("disturbed", "Measurements of the disturbed run", folded)
         return _page(f"barrio: {transport.title}", header, [disturbed])
     made = [
-        _section("follows", "What follows from it", [follows_table(transport)]),
-        _section("thesis", "Beside the thesis", [findings_table(transport)]),
+        _section("follows", "Consequences", [follows_table(transport)]),
+        _section("thesis", "Comparison with the thesis", [findings_table(transport)]),
         *_measured(transport),
     ]
     return _page(f"barrio: {transport.title}", header, made)
@@ -155,12 +153,12 @@ def _measured(transport: Transport) -> list[Section | None]:
         _section("programs", "Programs before and after", programs_body(transport)),
         _section(
             "overlap",
-            "Computing meanwhile",
+            "Overlap with computing",
             [overlap_plot(transport), overlap_table(transport)],
         ),
         _section("blocking", "Where calls wait, by size", blocking_tables(transport)),
         _section("modes", "Send modes", [modes_table(transport)]),
-        _section("releases", "What lets a sender go", [releases_table(transport)]),
+        _section("releases", "Release of a sender", [releases_table(transport)]),
         _section("streams", "Latencies and streams", latency_parts(transport)),
         _section("settings", "Settings", settings_tables(transport)),
     ]
@@ -194,7 +192,7 @@ def _about(transport: Transport) -> Html:
     apart = found.data.get("is_between_nodes")
     where = {True: ", on different nodes as MPI sees it", False: ", on one node"}.get(apart, "")
     return listing(
-        ["MPI", "transport", "variables", "ranks", "host", "when", "took", "barrio"],
+        ["MPI", "transport", "variables", "ranks", "host", "time", "duration", "barrio"],
         [
             found.text("mpi").strip("\x00 \n") or transport.mpi,
             ": ".join(filter(None, [transport.name, found.text("summary")])),

@@ -1,4 +1,4 @@
-"""What the probe measured, as tables and plots."""
+"""Tables and plots of the probe's measurements."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .follows import FEW_TESTS, released
 
 
 def _blocks(row: Document, flag: str, key: str) -> Any:
-    """Write a time, in bold and with a word where it blocks."""
+    """Write a time, with 'blocks' in bold if the call blocks."""
     said = words.seconds(row.number(key))
     if not is_true(row, flag):
         return said
@@ -37,7 +37,7 @@ def _tests(n: int, one: str = "test") -> str:
 
 
 def overlap_plot(transport: Transport) -> Html | None:
-    """Draw what is left to wait for after computing, by size, for each number of tests."""
+    """Draw the wait after computing, by size, for each number of tests."""
     entries = transport.rows("overlap")
     lines = [
         Line(_tests(n), _points(entries, lambda row, n=n: wait_after(row, n)))
@@ -50,8 +50,8 @@ def overlap_plot(transport: Transport) -> Html | None:
     plot = figures.by_size([*lines, alone], "wait after computing", "s", "Wait after computing")
     return figure(
         plot,
-        "What is left to wait for after computing, by size and by the number of tests meanwhile. "
-        "Dashed: the exchange with nothing to compute.",
+        "Wait after computing, by size and by the number of tests meanwhile. "
+        "Dashed: the exchange without computing.",
     )
 
 
@@ -61,7 +61,7 @@ def _points(entries: list[Document], value_of: Any) -> list[tuple[float, float]]
 
 
 def overlap_table(transport: Transport, caption: str = "") -> Html | None:
-    """Show the same as numbers, with the part of the exchange that computing hides."""
+    """Show the same as numbers, with the share of the exchange hidden by computing."""
     entries = transport.rows("overlap")
     if not entries:
         return None
@@ -96,7 +96,7 @@ _CALLS = {
 
 
 def blocking_tables(transport: Transport) -> list[Html]:
-    """Show how long each call takes by size, and where calls wait for the other side."""
+    """Show the time of each call by size, and where calls wait for the other side."""
     entries = transport.rows("blocking_calls")
     if not entries:
         return []
@@ -115,9 +115,9 @@ def blocking_tables(transport: Transport) -> list[Html]:
         both_ways.append([size(n), *times[1]])
     return [
         paragraph(
-            "Ws, Wr: the waits for the send and for the receive, after computing. Ws at once: the "
-            "wait follows its send at once. Sends first: both ranks wait for their sends before "
-            "they post their receives."
+            "Ws, Wr: the waits for the send and for the receive, after computing. Ws at once: a "
+            "wait right after its send. Sends first: both ranks wait for their sends before they "
+            "post their receives."
         ),
         table(["size", *_CALLS, "Ws at once", "sends first"], one_way, caption="One way."),
         table(
@@ -131,11 +131,11 @@ def blocking_tables(transport: Transport) -> list[Html]:
 def _passage(lock: Document) -> Any:
     if is_true(lock, "would_deadlock"):
         return tag("td", tag("b", "would deadlock"), class_="n")
-    return "gets through"
+    return "no deadlock"
 
 
 def modes_table(transport: Transport) -> Html | None:
-    """Show the send and the wait that follows it at once, by mode and size."""
+    """Show each send and the wait right after it, by mode and size."""
     modes = [entry.text("mode") for entry in transport.rows("early_waits")]
     if not modes:
         return None
@@ -159,12 +159,12 @@ def modes_table(transport: Transport) -> Html | None:
         head,
         lines,
         caption="The receive is posted; the receiver computes for 1 ms. A call blocks if it takes "
-        "more than half of that.",
+        "more than half of this time.",
     )
 
 
 def releases_table(transport: Transport) -> Html | None:
-    """Show after which call of the receiver a sender goes on, by size."""
+    """Show which call of the receiver releases a sender, by size."""
     entries = transport.rows("releases")
     sizes = sorted({n for row in entries if (n := row.number("bytes")) is not None})
     if not sizes:
@@ -185,20 +185,20 @@ def releases_table(transport: Transport) -> Html | None:
             if not stalls[n]:
                 line.append("does not wait")
             elif is_true(row, "releases"):
-                line.append(tag("td", tag("b", "free"), f" after {free}", class_="n"))
+                line.append(tag("td", tag("b", "released"), f" after {free}", class_="n"))
             else:
-                line.append(f"stays, {free}")
+                line.append(f"not released, {free}")
         lines.append(line)
     return table(
         head,
         lines,
         caption="A sender waits for its send while the receiver computes. Half way the receiver "
-        "makes the call; the time is from there until the sender goes on.",
+        "makes the call; the time is from this call until the sender continues.",
     )
 
 
 def latency_parts(transport: Transport) -> list[Html]:
-    """Show latencies, streams of messages and what depth they want."""
+    """Show latencies, and streams of messages by depth and by size."""
     found: list[Html] = []
     latencies = [
         [size(row.number("bytes")), words.seconds(row.number("seconds"))]
@@ -214,7 +214,7 @@ def latency_parts(transport: Transport) -> list[Html]:
     if depths:
         packet = size(transport.found.number("streams", "packet_bytes"))
         caption = f"A stream of messages of {packet}."
-        found.append(table(["on their way", "rate"], depths, caption=caption))
+        found.append(table(["messages in flight", "rate"], depths, caption=caption))
     streams = _points(
         transport.rows("streams", "sizes"), lambda row: row.number("bytes_per_second")
     )
@@ -222,7 +222,7 @@ def latency_parts(transport: Transport) -> list[Html]:
     if streams:
         depth = words.plural(transport.found.number("streams", "depth_of_sizes"), "message")
         plot = figures.by_size([Line("rate", streams)], "bytes per second", "B", "Rate by size")
-        drawn = figure(plot, f"A stream of messages with {depth} on their way.")
+        drawn = figure(plot, f"A stream with {depth} in flight.")
     if not found and drawn is None:
         return []
     return [tag("div", tag("div", found, class_="small"), drawn, class_="beside")]
@@ -236,7 +236,7 @@ _SIZES = (65536.0, 1048576.0)  # of exchanges by which settings are compared
 
 
 def settings_tables(transport: Transport, caption: str = "") -> list[Html]:
-    """Compare the settings that were tried with the transport as it is, and name their memory."""
+    """Compare the settings tried with the default of the transport, and show their memory."""
     if not transport.settings:
         return []
     peers: list[float] = sorted(
@@ -252,7 +252,7 @@ def settings_tables(transport: Transport, caption: str = "") -> list[Html]:
     for n in _SIZES:
         head += [f"{size(n)} alone", "after computing"]
     head += [f"memory of a rank with {numbers} peers" if peers else "memory"]
-    lines: list[list[Any]] = [["as it is", *_effect(transport.found), words.NOTHING]]
+    lines: list[list[Any]] = [["default", *_effect(transport.found), words.NOTHING]]
     ways = []
     for setting in transport.settings:
         name = setting.text("name")
@@ -268,17 +268,17 @@ def settings_tables(transport: Transport, caption: str = "") -> list[Html]:
 
 
 def _price(setting: Document, peers: list[float]) -> Any:
-    """Name the memory that a setting takes, and where it lies."""
+    """Write the memory of a setting, and where it is."""
     memory = {row.number("peers"): row.number("bytes") for row in rows(setting, "memory_of_a_rank")}
     if not any(memory.values()):
-        return "no more"
+        return "none"
     price = ", ".join(size(memory.get(n)) for n in peers)
     where = setting.text("memory")
     return tag("td", price, [tag("br"), tag("span", where, class_="soft")] if where else None)
 
 
 def _effect(found: Document) -> list[str]:
-    """Return limits, and what exchanges take alone and after computing."""
+    """Return limits, and times of exchanges alone and after computing."""
     if found.text("reason"):
         return [words.NOTHING] * (3 + 2 * len(_SIZES))
     if is_true(found, "is_disturbed"):
@@ -295,9 +295,9 @@ def _effect(found: Document) -> list[str]:
 
 
 def transports_table(transports: list[Transport], links: dict[str, str]) -> Html:
-    """Compare all transports; links has the page of each by slug, or nothing."""
-    head = ["MPI and transport", "8 B take", "kept", "arrives", "leaves", "Ws at once blocks"]
-    head += ["sends first would deadlock", "a sender is let go by"]
+    """Compare all transports; links has the pages by slug, or is empty."""
+    head = ["MPI and transport", "time of 8 B", "kept", "arrives", "leaves", "Ws at once blocks"]
+    head += ["sends first would deadlock", "a sender is released by"]
     lines = []
     for transport in transports:
         found, limits = transport.found, limits_of(transport.found)
@@ -324,7 +324,7 @@ def transports_table(transports: list[Transport], links: dict[str, str]) -> Html
         )
     caption = (
         "Kept: by MPI, until a receive is posted. Arrives: while the sender "
-        "computes. Leaves: while the receiver computes. Ws at once: a wait that follows its send."
+        "computes. Leaves: while the receiver computes. Ws at once: a wait right after its send."
     )
     return table(head, lines, n_left=len(head), caption=caption)
 
@@ -336,16 +336,16 @@ def _first_latency(transport: Transport) -> float | None:
 def _released(transport: Transport) -> str:
     said = []
     for each in released(transport):
-        by = ", ".join(each.calls) or "none of those tried"
+        by = ", ".join(each.calls) or "none of the calls tried"
         said.append(f"{size(each.n_bytes)}: {by if each.stalls else 'does not wait'}")
     return "; ".join(said) or words.NOTHING
 
 
 def missing(found: Document) -> list[Html]:
-    """Name the transports of a document that are absent or stalled, and why."""
+    """List the transports of a document that are absent or stalled, with the reasons."""
     notes = []
     for key, verb, class_ in (
-        ("absent", "is not there", "note"),
+        ("absent", "is absent", "note"),
         ("stalled", "stalled", "note error"),
     ):
         for entry in rows(found, key):

@@ -1,4 +1,4 @@
-"""The sections on meshes whose cells were changed: what `barrio adapt` did, and what its benchmark measured."""
+"""Sections on adaptation: the results of `barrio adapt` and of its benchmark."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from ..same_result import compare_ranks
 from ..story import Section, Story, base_name
 from .bench import goals_table
 
-_MAX_OPEN = 3  # calls whose changes are not folded away
+_MAX_OPEN = 3  # runs whose changes are not folded
 _KINDS = ("splits", "collapses", "swaps", "moves")
 _QUALITY = (
-    "Quality is the mean ratio of a tetrahedron, 1 for a regular one. In range are edges between "
-    "1/√2 and √2 of the wanted length."
+    "Quality is the mean ratio of a tetrahedron, 1 for a regular one. Edges in range have a length "
+    "between 1/√2 and √2 of the requested one."
 )
 _COUNTS = (
-    "Made of those tried: the others would have made worse cells. A round tries one kind of change "
-    "wherever it is wanted; one that has to wait for another beside it comes in a later pass. Each "
-    "pass is an exchange with the neighbours."
+    "Changes that were tried but not made would have made worse cells. A round tries one operator "
+    "wherever it is needed. A change that must wait for another one next to it follows in a later "
+    "pass. Each pass is an exchange with the neighbours."
 )
 
 
 def adapt_section(story: Story) -> Section | None:
-    """Show what `barrio adapt` made of meshes."""
+    """Show the results of `barrio adapt`."""
     documents = story.results.of("adapt")
     if not documents:
         return None
@@ -44,7 +44,7 @@ def adapt_section(story: Story) -> Section | None:
 
 
 def bench_adapt_section(story: Story) -> Section | None:
-    """Show what `barrio bench adapt` measured, missed goals first."""
+    """Show the results of `barrio bench adapt`, missed goals first."""
     documents = story.results.of("bench.adapt")
     if not documents:
         return None
@@ -70,24 +70,24 @@ def _in_words(document: Document) -> Html:
         f": {before} tets{f' of {source}' if source else ''} became {after}",
         f" on {words.plural(document.number('ranks'), 'rank')}",
         f" in {words.seconds(document.number('seconds'))}.",
-        [" Lengths of edges come from ", *wanted, smallest, "."] if wanted else None,
+        [" Edge lengths are requested by ", *wanted, smallest, "."] if wanted else None,
     )
 
 
 def _notes(document: Document) -> list[str]:
-    """Say what a mesh is not, or has no more."""
+    """List what a mesh lacks."""
     name = base_name(document.text("output")) or document.path.name
     notes = []
     if document.data.get("is_complete") is False:
-        notes.append(f"{name}: the time was over before all was done; the mesh is sound.")
+        notes.append(f"{name}: the time limit ended adaptation early; the mesh is valid.")
     left_out = [str(what) for what in document.items("left_out")]
     if left_out:
-        notes.append(f"{name} is without what could not be kept: {words.listing(left_out)}.")
+        notes.append(f"{name} lacks what could not be kept: {words.listing(left_out)}.")
     return notes
 
 
 def _names(documents: list[Document]) -> list[str]:
-    """Name each by its file, and by what it wrote."""
+    """Name each document by its file and its output."""
     outputs = [base_name(document.text("output")) for document in documents]
     return [
         f"{document.path.name}: {output}" if output else document.path.name
@@ -110,7 +110,7 @@ def _share_of_balance(of: Document) -> str:
 
 
 def _volume_error(of: Document) -> str:
-    """The benchmark adapts the unit cube."""
+    """Return the error of the volume: the benchmark adapts the unit cube."""
     volume = of.number("volume")
     return words.NOTHING if volume is None else words.number(abs(volume - 1.0))
 
@@ -119,7 +119,7 @@ def _mean_and_most(of: Document, key: str, write: Any) -> str:
     mean, most = of.number(key, "mean"), of.number(key, "max")
     if mean is None or most is None:
         return words.NOTHING
-    return f"{write(mean)} (most {write(most)})"
+    return f"{write(mean)} (max {write(most)})"
 
 
 def _cells_of_unit(of: Document) -> str:
@@ -137,7 +137,7 @@ _CELLS: list[Any] = [
     ("cells", lambda of: words.count(of.number("cells"))),
 ]
 _WORTH: list[Any] = [
-    ("least quality", lambda of: words.number(of.number("quality", "least"))),
+    ("min quality", lambda of: words.number(of.number("quality", "min"))),
     ("mean quality", lambda of: words.number(of.number("quality", "mean"))),
     (
         "edges in range",
@@ -148,17 +148,17 @@ _WORTH: list[Any] = [
 ]
 _TIMES: list[Any] = [
     ("time taken", lambda of: words.seconds(of.number("seconds"))),
-    ("of it to balance", _share_of_balance),
+    ("thereof load balancing", _share_of_balance),
 ]
 _MEASURED: list[Any] = [
     *_CELLS,
-    ("cells / C, the volume in wanted lengths", _cells_of_unit),
+    ("cells / C, the volume in requested lengths", _cells_of_unit),
     *_WORTH,
-    ("shortest edge / wanted", lambda of: words.number(of.number("lengths", "shortest"))),
-    ("longest edge / wanted", lambda of: words.number(of.number("lengths", "longest"))),
+    ("shortest edge / requested", lambda of: words.number(of.number("lengths", "shortest"))),
+    ("longest edge / requested", lambda of: words.number(of.number("lengths", "longest"))),
     ("error of the volume", _volume_error),
     *_TIMES,
-    ("of it in rounds", lambda of: words.seconds(of.number("seconds_of_rounds"))),
+    ("thereof rounds", lambda of: words.seconds(of.number("seconds_of_rounds"))),
     ("a second call", lambda of: words.seconds(of.number("seconds_of_second_call"))),
     ("peak memory per cell", lambda of: words.in_bytes(of.number("peak_bytes_per_cell"))),
     ("imbalance of cells", lambda of: words.number(of.number("imbalance", "cells"), 5)),
@@ -182,8 +182,8 @@ def _bench(document: Document) -> list[Html]:
     body = [
         tag("h3", f"{document.path.name}: {words.plural(document.number('ranks'), 'rank')}"),
         paragraph(
-            f"A unit cube of {boxes} boxes a side, six tets each; all wanted lengths times "
-            f"{words.number(document.number('scale'))}. By default there are 55, and lengths are as they are."
+            f"A unit cube of {boxes} boxes per side, six tets each; all requested lengths are scaled by "
+            f"{words.number(document.number('scale'))}. The defaults are 55 boxes and a scale of 1."
         ),
         *goals_table(document),
     ]
@@ -195,7 +195,7 @@ def _bench(document: Document) -> list[Html]:
 
 
 def _same_everywhere(documents: list[Document]) -> list[Html]:
-    """Compare calls for the same lengths on other numbers of ranks: their checksums must agree."""
+    """Compare runs with the same requested lengths on several rank counts: checksums must agree."""
 
     def wanted(document: Document) -> tuple[Any, ...]:
         texts = [document.text(key) for key in ("input", "size_field", "error_field")]
@@ -210,13 +210,13 @@ def _same_everywhere(documents: list[Document]) -> list[Html]:
         "checksum",
         lambda one, ranks: f"{mesh(one)} becomes the same mesh to the last bit on {ranks} ranks.",
         lambda one, n, ranks: (
-            f"{mesh(one)} becomes {n} different meshes on {ranks} ranks; with the same options it would be one."
+            f"{mesh(one)} becomes {n} different meshes on {ranks} ranks; the same options would give one."
         ),
     )
 
 
 def _all_changes(calls: list[tuple[str, Document]]) -> list[Html]:
-    """Show the changes of each call by their kind, as a plot and a table."""
+    """Show the changes of each run by operator, as a plot and a table."""
     shown = [(name, made) for name, call in calls if (made := _changes(call))]
     body: list[Html] = [paragraph(_COUNTS)] if shown else []
     for index, (name, made) in enumerate(shown):
@@ -229,7 +229,7 @@ def _all_changes(calls: list[tuple[str, Document]]) -> list[Html]:
 
 
 def _changes(call: Document) -> dict[str, dict[str, float | None]]:
-    """Return the counts of each kind of change that a document has."""
+    """Return the counts of each operator that a document has."""
     keys = ("made", "tried", "rounds", "passes")
     found = {
         kind: {key: call.number("changes", kind, key) for key in keys}
@@ -242,7 +242,7 @@ def _changes(call: Document) -> dict[str, dict[str, float | None]]:
 def _changes_views(changes: dict[str, dict[str, float | None]]) -> list[Html]:
     counts = [[max(0.0, of[key] or 0.0) for key in ("made", "tried")] for of in changes.values()]
     plot = figures.made_of_tried(list(changes), [n for n, _ in counts], [n for _, n in counts])
-    caption = "Changes that were made, of those that were tried."
+    caption = "Changes made, of those tried."
     return [figure(plot, caption), _changes_table(changes)]
 
 
@@ -261,4 +261,4 @@ def _changes_table(changes: dict[str, dict[str, float | None]]) -> Html:
                 words.count(of["passes"]),
             ]
         )
-    return table(["changes", "made", "tried", "share", "rounds", "passes"], rows)
+    return table(["operator", "made", "tried", "share", "rounds", "passes"], rows)

@@ -1,4 +1,4 @@
-"""The section on flow on levels of blocks: what `barrio amr` computed, and the slices that it drew."""
+"""The section on structured AMR: the results of `barrio amr`, and the slices that it drew."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NO_CHANGE = 1e-12
 
 
 def amr_section(story: Story) -> Section | None:
-    """Show what `barrio amr` computed."""
+    """Show the results of `barrio amr`."""
     documents = story.results.of("amr")
     if not documents:
         return None
@@ -33,7 +33,7 @@ def amr_section(story: Story) -> Section | None:
         if len(documents) > 1:
             body.append(tag("h3", document.path.name))
         body += _run(document)
-    return Section("amr", "Flow on levels", body + _same_everywhere(documents))
+    return Section("amr", "Structured AMR", body + _same_everywhere(documents))
 
 
 def _run(document: Document) -> list[Html]:
@@ -49,15 +49,15 @@ def _in_words(document: Document) -> Html:
         tag("b", document.text("title") or document.path.name),
         f": {document.text('system')}, {words.plural(document.number('steps'), 'step')} to time "
         f"{words.number(document.number('time'), 4)} on {ranks}, "
-        f"{words.count(document.number('updates'))} steps of cells in "
+        f"{words.count(document.number('updates'))} cell updates in "
         f"{words.seconds(document.number('seconds'))}",
-        f", {words.number(speed / 1e6)} M a second" if speed else None,
+        f", {words.number(speed / 1e6)} M per second" if speed else None,
         f". Checksum {document.text('checksum')}.",
     )
 
 
 def _slices(document: Document) -> list[Html]:
-    """Show the pictures that stand where the document says, seen from its folder or from this one."""
+    """Show the pictures that the document names, relative to its folder or to the current one."""
     frames, absent = [], []
     has_boxes = False
     for one in document.items("slices"):
@@ -68,7 +68,7 @@ def _slices(document: Document) -> list[Html]:
         if found is None:
             absent.append(base_name(name))
             continue
-        time, low, high = (words.number(one.get(key), 4) for key in ("time", "lowest", "highest"))
+        time, low, high = (words.number(one.get(key), 4) for key in ("time", "min", "max"))
         caption = f"{quantity} at time {time}, from {low} (dark) to {high} (light)"
         frames.append(picture(found.read_bytes(), f"{quantity} at time {time}", caption))
         has_boxes = has_boxes or bool(one.get("has_boxes"))
@@ -78,7 +78,7 @@ def _slices(document: Document) -> list[Html]:
         chips = [(colour, f"blocks of level {level}") for level, colour in enumerate(_OUTLINES[:n])]
         body.append(legend(chips))
     if absent:
-        text = f"Not found beside {document.path.name}: {words.listing(absent)}."
+        text = f"Not found next to {document.path.name}: {words.listing(absent)}."
         body.append(tag("div", text, class_="note"))
     return body
 
@@ -114,9 +114,9 @@ def _errors(document: Document) -> list[Html]:
         return []
     return [
         paragraph(
-            "Mean distance from the exact solution; together: the root of the sum of squares."
+            "Mean distance from the exact solution; 'together' is the root of the sum of squares."
         ),
-        table(["error of", "is", "at most", ""], rows),
+        table(["quantity", "error", "limit", ""], rows),
     ]
 
 
@@ -146,7 +146,7 @@ def _totals(document: Document) -> list[Html]:
         rows.append([one.get("variable"), words.number(begin, 6), words.number(end, 6), kept])
     if not rows:
         return []
-    return [table(["integral of", "at the begin", "at the end", "change"], rows)]
+    return [table(["integral of", "at the start", "at the end", "change"], rows)]
 
 
 def _shares(document: Document) -> list[Html]:
@@ -158,7 +158,7 @@ def _shares(document: Document) -> list[Html]:
 
 
 def _same_everywhere(documents: list[Document]) -> list[Html]:
-    """Compare runs of one case to one time on other numbers of ranks: their checksums must agree."""
+    """Compare runs of one case to one time on several rank counts: checksums must agree."""
 
     def run(document: Document) -> tuple[Any, ...]:
         cells = [one.get("cells") for one in document.items("levels") if isinstance(one, dict)]

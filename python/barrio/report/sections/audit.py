@@ -11,13 +11,13 @@ from ..story import Section, Story, base_name
 from ..triangulations import audits, bounds_in_words, checks_of, is_met, n_faults, passes
 
 _HOW = (
-    "An audit believes nothing: it reads the file again, finds edges by sorting, and computes signs in "
-    "fractions where rounding might matter."
+    "An audit is independent of the mesher: it reads the file again, finds edges by sorting, and "
+    "computes signs in exact fractions where rounding might matter."
 )
 
 
 def audit_section(story: Story) -> Section | None:
-    """Show what `barrio delaunay --audit` found, audits with faults first."""
+    """Show the results of `barrio delaunay --audit`, audits with faults first."""
     documents = sorted(audits(story.results.of("delaunay")), key=lambda of: passes(of) is not False)
     if not documents:
         return None
@@ -30,7 +30,7 @@ def audit_section(story: Story) -> Section | None:
 
 
 def audit_in_words(audit: Document) -> str:
-    """Say what an audit found: 'passes', '2 faults'."""
+    """Write the result of an audit: 'passes', '2 faults'."""
     verdict = passes(audit)
     if verdict is None:
         return "not checked"
@@ -50,7 +50,7 @@ def _audit(document: Document) -> list[Html]:
             " ",
             tag("b", base_name(document.text("mesh")) or document.path.name),
             f"{f' as a triangulation of {source}' if source else ''}{within}: "
-            f"{words.count(n_met)} of {words.plural(len(checks), 'check')} are met.",
+            f"{words.count(n_met)} of {words.plural(len(checks), 'check')} pass.",
         )
     ]
     if checks:
@@ -58,7 +58,7 @@ def _audit(document: Document) -> list[Html]:
     exact = document.number("audit", "exact_signs")
     if exact is not None:
         needed = words.plural(exact, "sign")
-        body.append(paragraph(f"{needed} needed fractions; the others were sure without them."))
+        body.append(paragraph(f"{needed} needed fractions; the others were certain without them."))
     return body
 
 

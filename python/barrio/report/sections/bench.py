@@ -1,4 +1,4 @@
-"""The section on goals of benchmarks: every one, missed ones first."""
+"""The section on the goals of benchmarks, missed ones first."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..story import Section, Story
 
 
 def bench_section(story: Story) -> Section | None:
-    """Show what `barrio bench all` found."""
+    """Show the results of `barrio bench all`."""
     documents = story.results.of("bench.all")
     if not documents:
         return None
@@ -27,12 +27,12 @@ def goals_table(document: Document) -> list[Html]:
     body = [
         paragraph(
             f"{len(goals) - len(missed)} of {len(goals)} goals are met ({document.path.name}). "
-            "A busy machine misses more of them: run it alone, and again."
+            "A busy machine misses more of them: repeat the run on an idle one."
         )
     ]
     if goals:
         met = [goal for goal in goals if goal.get("met") is True]
-        # A document of one benchmark does not repeat its name at each goal.
+        # In a document of one benchmark, goals do not repeat its name.
         of_one = document.kind.removeprefix("bench.")
         rows = [_row(goal, of_one) for goal in missed + met]
         body.append(table(["", "benchmark", "goal", "measured", "wanted"], rows, n_left=3))

@@ -1,4 +1,4 @@
-"""The sections on triangulations of the plane: what `barrio delaunay` made, and its benchmark."""
+"""Sections on triangulations in the plane: the results of `barrio delaunay` and of its benchmark."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ..triangulations import (
 )
 from .bench import goals_table
 
-_MAX_OPEN = 3  # triangulations whose angles are not folded away
+_MAX_OPEN = 3  # triangulations whose angles are not folded
 _MAX_LEGEND = 24
 _STAYED = {
     "at_segments": "since segments may not be split",
@@ -35,7 +35,7 @@ _MESHERS = {"barrio": "barrio", "triangle": "Triangle", "cgal": "CGAL"}
 
 
 def delaunay_section(story: Story) -> Section | None:
-    """Show what `barrio delaunay` triangulated."""
+    """Show the results of `barrio delaunay`."""
     documents = triangulations(story.results.of("delaunay"))
     drawing = story.drawing("plane")
     if not documents and drawing is None:
@@ -54,7 +54,7 @@ def delaunay_section(story: Story) -> Section | None:
 
 
 def bench_delaunay_section(story: Story) -> Section | None:
-    """Show what `barrio bench delaunay` measured, missed goals first."""
+    """Show the results of `barrio bench delaunay`, missed goals first."""
     documents = story.results.of("bench.delaunay")
     if not documents:
         return None
@@ -73,21 +73,21 @@ def _in_words(document: Document) -> Html:
         f": {words.plural(points, 'point')} and {words.plural(segments, 'segment')}"
         f"{f' of {source}' if source else ''} became {words.plural(document.number('triangles'), 'triangle')}"
         f" in {words.seconds(seconds_of(document))}",
-        f", {words.number(speed / 1e6)} M a second" if speed is not None else None,
+        f", {words.number(speed / 1e6)} M per second" if speed is not None else None,
         f". {_asked(document)}",
     )
 
 
 def _asked(document: Document) -> str:
-    """Say within which bounds, and how far."""
+    """Write the requested bounds and extent."""
     hull = document.table("options").get("hull") is True
-    up_to = " It goes up to the convex hull." if hull else ""
+    up_to = " It extends to the convex hull." if hull else ""
     if not is_refined(document):
-        return f"No points were added: it is the triangulation of what was there.{up_to}"
+        return f"No points were added: it is the triangulation of the input.{up_to}"
     said = [bounds_in_words(document)] if bounds_in_words(document) else []
     if document.table("options").get("region_areas") is True and document.number("regions"):
-        said.append("any largest areas that the file gives its regions")
-    asked = f"Asked for were {', and '.join(said)}." if said else "No bounds were asked for."
+        said.append("the max areas of regions in the file")
+    asked = f"Requested: {', and '.join(said)}." if said else "No bounds were requested."
     return asked + up_to
 
 
@@ -96,31 +96,33 @@ def _name(document: Document) -> str:
 
 
 def _notes(document: Document) -> list[str]:
-    """Say what is not as it was wanted, and what is not there."""
+    """List what differs from the request, and what is missing."""
     name, notes = _name(document), []
     if document.data.get("is_complete") is False:
-        notes.append(f"{name}: it ended at --max-triangles: not all triangles are as wanted.")
+        notes.append(
+            f"{name}: refinement stopped at --max-triangles: some triangles exceed the bounds."
+        )
     for why, said in _STAYED.items():
         n = n_bad(document, why)
         if n:
             often = "once" if n == 1 else f"{words.count(n)} times"
-            notes.append(f"{name}: {often} a triangle stayed as it is, {said}.")
-    least = document.number("angles", "least")
+            notes.append(f"{name}: {often} a triangle was left as it is, {said}.")
+    least = document.number("angles", "min")
     if least is not None and has_sharp_corners(document):
         notes.append(
-            f"{name}: an angle of {words.number(least)} degrees stays, as triangles do where segments "
-            "meet in small angles."
+            f"{name}: an angle of {words.number(least)} degrees remains, since segments meet at a small "
+            "angle."
         )
     outside = document.number("points_outside")
     if outside is not None and outside > 0:
-        lie, are = ("lies", "is no vertex") if outside == 1 else ("lie", "are no vertices")
+        lie, are = ("lies", "is not a vertex") if outside == 1 else ("lie", "are not vertices")
         notes.append(
-            f"{name}: {words.plural(outside, 'point')} of the file {lie} outside of the segments, or "
-            f"in holes, and {are}."
+            f"{name}: {words.plural(outside, 'point')} of the file {lie} outside the segments, or in "
+            f"holes, and {are}."
         )
     left_out = [str(what) for what in document.items("left_out")]
     if left_out:
-        notes.append(f"{name} is without what could not be kept: {words.listing(left_out)}.")
+        notes.append(f"{name} lacks what could not be kept: {words.listing(left_out)}.")
     return notes
 
 
@@ -131,11 +133,11 @@ def _mesh_pictures(story: Story, drawing: Drawing) -> list[Html]:
     regions = [one for one in facts["regions"] if isinstance(one, list)]
     by = f", coloured by its {words.count(len(regions))} regions" if len(regions) > 1 else ""
     thick = " Thick lines are edges on segments." if facts["n_lines"] else ""
-    many = "" if facts["has_edges"] else " Other edges are too many to be drawn."
+    many = "" if facts["has_edges"] else " There are too many other edges to draw."
     said = f"{words.plural(facts['n_cells'], 'triangle')} from above{by}"
     shown = [picture(drawing.images["plane"], f"{name}, {said}", f"{name}: {said}.{thick}{many}")]
     if "finest" in drawing.images:
-        caption = "The place of the smallest triangle, with all edges."
+        caption = "The surroundings of the smallest triangle, with all edges."
         shown.append(picture(drawing.images["finest"], caption, caption))
     body = [tag("div", shown, class_="frames") if len(shown) > 1 else shown[0]]
     if 1 < len(regions) <= _MAX_LEGEND:
@@ -191,20 +193,20 @@ _FACTS: dict[str, Callable[[Document], str]] = {
     "points added on segments": _counted("points_added", "on_segments"),
     "segments of the file": _counted("segments_in_file"),
     "regions": _counted("regions"),
-    "least angle, degrees": _measured("angles", "least"),
-    "least area": _measured("areas", "least"),
-    "largest area": _measured("areas", "largest"),
-    "area of all": _measured("areas", "sum"),
+    "min angle, degrees": _measured("angles", "min"),
+    "min area": _measured("areas", "min"),
+    "max area": _measured("areas", "max"),
+    "total area": _measured("areas", "sum"),
     "time to triangulate": _timed("seconds_of_triangulating"),
     "time to refine": _timed("seconds_of_refining"),
     "time to write": _timed("seconds_of_writing"),
-    "triangles a second": _speed,
+    "triangles per second": _speed,
     "memory per triangle": _bytes_each,
 }
 
 
 def _all_angles(documents: list[Document]) -> list[Html]:
-    """Draw the angles of each; of many, the last ones are folded."""
+    """Draw the angles of each triangulation; the last of many are folded."""
     drawn = [
         (document.path.name, plot)
         for document in documents
@@ -216,7 +218,7 @@ def _all_angles(documents: list[Document]) -> list[Html]:
 
 
 def _angles(document: Document, what: str) -> Html | None:
-    """Draw how many triangles have which smallest angle."""
+    """Draw the triangles by min angle."""
     counts = counts_of_degrees(document)
     if not counts:
         return None
@@ -224,8 +226,7 @@ def _angles(document: Document, what: str) -> Html | None:
     half = next(d for d, n in enumerate(accumulate(counts)) if 2 * n > sum(counts))
     return figure(
         figures.smallest_angles(counts, bound),
-        f"{what} by their smallest angle, of which a regular one has 60 degrees. Half of them have "
-        f"at least {half}.",
+        f"{what} by min angle; a regular triangle has 60 degrees. Half of them have at least {half}.",
     )
 
 
@@ -243,8 +244,8 @@ def _bench(document: Document) -> list[Html]:
     body = [
         tag("h3", document.path.name),
         paragraph(
-            "Each mesher runs on one core, in turns with the others. M are millions: of triangles "
-            "within bounds that are made of a pipe or a square, or of random points."
+            "Each mesher runs on one core, in turn with the others. M: millions of triangles, when a "
+            "pipe or a square is refined, or of random points."
         ),
         *goals_table(document),
     ]
@@ -258,10 +259,10 @@ def _bench(document: Document) -> list[Html]:
         if any(part.table(key) for part in parts)
     }
     if speeds:
-        caption = "Triangles a second, in the fastest run of each."
+        caption = "Triangles per second, in the fastest run of each."
         body.append(figure(figures.speeds(names, speeds), caption))
     rows = [row for name, part in zip(names, parts, strict=True) for row in _bench_rows(name, part)]
-    head = ["", "mesher", "triangles", "least time", "median time", "triangles a second"]
+    head = ["", "mesher", "triangles", "min time", "median time", "triangles per second"]
     body.append(table([*head, "peak memory per triangle"], rows, n_left=2))
     return body
 

@@ -1,4 +1,4 @@
-"""The section on machines that were measured: bandwidth and time of messages by their size."""
+"""The section on measured machines: bandwidth and time of messages by size."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from ..message_times import MessageTimes, are_distances_known, message_bytes, ra
 from ..story import Section, Story
 
 _MAX_DRAWN = 3
-_MAX_HOSTS = 4  # named one by one
+_MAX_HOSTS = 4  # listed by name
 _WHY_NOT = {
-    "inside": "Inside a node nothing was measured: no host had two ranks.",
-    "between": "Between nodes nothing was measured: all ranks were on one host.",
+    "inside": "Nothing was measured inside a node: no host had two ranks.",
+    "between": "Nothing was measured between nodes: all ranks were on one host.",
 }
 
 
 def machine_section(story: Story) -> Section | None:
-    """Show what barrio map --measure found, and what barrio map does with it."""
+    """Show the results of barrio map --measure, and their use in barrio map."""
     documents = story.results.of("machine")
     if not documents:
         return None
@@ -58,40 +58,40 @@ def _where(document: Document) -> str:
 def _in_words(times: MessageTimes) -> str:
     at, highest = max(times.bandwidths(), key=lambda point: point[1])
     least = words.in_bytes(times.sizes[0])
-    said = f"{times.name.capitalize()}, the latency is {words.seconds(times.latency)}, of {least}"
+    said = f"{times.name.capitalize()}, the latency is {words.seconds(times.latency)} for {least}"
     if times.bandwidth:
-        said += f", and the bandwidth {rate(times.bandwidth)}, by messages of 64 KiB and more without the latency"
-    return f"{said}; the most reached is {rate(1e6 * highest)}, of {words.in_bytes(at)}."
+        said += f", and the bandwidth is {rate(times.bandwidth)} for messages of at least 64 KiB, without the latency"
+    return f"{said}; the highest rate is {rate(1e6 * highest)}, for {words.in_bytes(at)}."
 
 
 def _uses(document: Document) -> list[Html]:
-    """Tell the distances and the cost of a message, and the options of barrio map that take them."""
+    """Write the distances and the cost of a message, and the options of barrio map for them."""
     near, far = (f"{distance:.3g}" for distance in document.items("distances"))
     option = tag("code", f"barrio map --machine {shlex.quote(document.path.name)}")
     if are_distances_known(document):
         apart = f"A byte between nodes costs {far} times as much as inside a node. "
-        takes = f" takes these hosts, and the distances {near} and {far}."
+        takes = f" uses these hosts, and the distances {near} and {far}."
     else:
         apart = (
-            "How far nodes are apart is not known: this takes two nodes, and two ranks on one of "
-            "them. "
+            "The distance between nodes is unknown: measuring it takes two nodes, and two ranks on "
+            "one of them. "
         )
-        takes = f" takes these hosts, and the usual distances {near} and {far}."
+        takes = f" uses these hosts, and the default distances {near} and {far}."
     n_bytes = message_bytes(document)
     if not n_bytes:
-        costs = ["What a message between nodes costs beside its bytes is not known."]
+        costs = ["The cost of a message between nodes, in addition to its bytes, is unknown."]
     else:
         costs = [
-            f"A message between nodes costs as much as {words.count(n_bytes)} bytes beside its "
-            "own, latency times bandwidth; of shorter ones, most of the time is latency. ",
+            f"A message between nodes costs as much as {words.count(n_bytes)} bytes in addition to its "
+            "own: latency times bandwidth. In shorter messages, most of the time is latency. ",
             tag("code", f"barrio map --message-bytes {n_bytes}"),
-            " counts it.",
+            " includes this cost.",
         ]
     return [tag("li", apart, option, takes), tag("li", costs)]
 
 
 def _curves(found: list[MessageTimes]) -> list[Html]:
-    """Draw figure 1 of Brandfass et al. 2012 and the times behind it."""
+    """Draw figure 1 of Brandfass et al. 2012, and its times."""
     names = words.listing([times.name for times in found])
     rates = [Line(t.name, t.bandwidths(), colour=t.colour) for t in found]
     rates += [Line("", t.modelled_bandwidths(), True, t.colour) for t in found]
@@ -100,22 +100,22 @@ def _curves(found: list[MessageTimes]) -> list[Html]:
     pairs = [
         f"{words.plural(times.n_pairs, 'pair')} {times.name}" for times in found if times.n_pairs
     ]
-    of = f": the median of {words.listing(pairs)}, each at its best" if pairs else ""
+    of = f": the median of {words.listing(pairs)}, each by its fastest message" if pairs else ""
     return [
         figure(
-            by_size(rates, "bandwidth", "MB/s", f"Bandwidth by size of message, {names}"),
-            f"Bandwidth {names}, by size of message, as in figure 1 of Brandfass et al. 2012; 1 MB "
-            "is 10⁶ bytes. Dashed: what the latency and the bandwidth above give.",
+            by_size(rates, "bandwidth", "MB/s", f"Bandwidth by message size, {names}"),
+            f"Bandwidth {names}, by message size, as in figure 1 of Brandfass et al. 2012; 1 MB "
+            "is 10⁶ bytes. Dashed: the model of latency and bandwidth above.",
         ),
         figure(
-            by_size(seconds, "time, one way", "s", f"Time by size of message, {names}"),
-            f"Time that a message takes one way{of}. Dashed: latency + size / bandwidth.",
+            by_size(seconds, "one-way time", "s", f"Time by message size, {names}"),
+            f"One-way time of a message{of}. Dashed: latency + size / bandwidth.",
         ),
     ]
 
 
 def _by_size(found: dict[str, MessageTimes]) -> Html:
-    """Show the same as numbers, and how much longer messages take between nodes."""
+    """Show the same as numbers, with the ratio of times between and inside nodes."""
     head: list[Any] = ["size"]
     columns = []
     for times in found.values():
@@ -132,4 +132,4 @@ def _by_size(found: dict[str, MessageTimes]) -> Html:
     rows = [
         [words.in_bytes(n), *[column.get(n, words.NOTHING) for column in columns]] for n in sizes
     ]
-    return table(head, rows, caption="Times one way, and bandwidths")
+    return table(head, rows, caption="One-way times, and bandwidths")

@@ -1,4 +1,4 @@
-"""What a mapping made of traffic: matrices, costs, the heaviest links and the busiest nodes."""
+"""The effect of a mapping on traffic: matrices, costs, the heaviest links and the busiest nodes."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def has_gained(document: Document) -> bool:
 
 
 def mapping_body(document: Document, traffic: Traffic | None) -> list[Html]:
-    """Show one mapping, with the traffic it was made of if that is known."""
+    """Show one mapping, with its traffic if that is known."""
     n_ranks = len(document.data["given"])
     who = traffic.who if traffic else "rank"
     title = f"{document.path.name}: {words.plural(n_ranks, who)} on {nodes_in_words(document)}"
     body = [tag("h3", title), paragraph(_gain_in_words(document, who))]
     if traffic is None:
-        missing = "The traffic it was computed from is not among the results."
+        missing = "Its traffic is not among the results."
         body.append(paragraph(missing, class_="soft"))
     else:
         body += _collectives(traffic)
@@ -49,7 +49,7 @@ def mapping_body(document: Document, traffic: Traffic | None) -> list[Html]:
 
 
 def _keys(document: Document) -> dict[str, str]:
-    """Return where the cores of ranks are in the document, and what that order is called."""
+    """Return the keys of the cores of ranks in the document, and the titles of these orders."""
     if has_gained(document):
         return {"given": "before", "placement": "after"}
     return {"given": "given order"}
@@ -63,38 +63,37 @@ def _gain_in_words(document: Document, who: str) -> str:
     ]
     if not has_gained(document):
         return (
-            f"The given order ({given_in_words(document, who)}) is as good as anything found, "
-            f"and stays: {words.percent(before)} ({crossing[0]}) of the traffic crosses "
-            "between nodes."
+            f"The given order ({given_in_words(document, who)}) is kept, since no better one was "
+            f"found: {words.percent(before)} ({crossing[0]}) of the traffic crosses between nodes."
         )
     text = (
-        f"Placing each {who} by whom it talks to brings what crosses between nodes from "
-        f"{words.percent(before)} ({crossing[0]}) down to {words.percent(after)} "
-        f"({crossing[1]}) of the traffic."
+        f"Placing each {who} near its partners reduces the traffic between nodes from "
+        f"{words.percent(before)} ({crossing[0]}) to {words.percent(after)} "
+        f"({crossing[1]}) of the total."
     )
     if before is not None and after is not None and after >= before:
         text = (
             f"The placement found costs less, with {words.percent(after)} ({crossing[1]}) of "
-            f"the traffic between nodes; before it was {words.percent(before)} ({crossing[0]})."
+            f"the traffic between nodes, compared with {words.percent(before)} ({crossing[0]})."
         )
-    return text + f" Before is the given order: {given_in_words(document, who)}."
+    return text + f" 'Before' is the given order: {given_in_words(document, who)}."
 
 
 def _weight_in_words(document: Document, value: float | None) -> str:
-    """Write a sum of what the mapping weighed: bytes, messages or points."""
+    """Write a sum in the mapping's unit of weight: bytes, messages or points."""
     weight = document.text("weight") or "bytes"
     return words.in_bytes(value) if weight == "bytes" else f"{words.number(value)} {weight}"
 
 
 def _collectives(traffic: Traffic) -> list[Html]:
-    """Tell what collectives send, beside messages from rank to rank."""
+    """Compare the traffic of collectives with messages from rank to rank."""
     if not any("collectives" in document.rows for document in traffic.documents):
         return []
-    counted = "They count here." if traffic.counts_collectives else "They do not count here."
+    counted = "are" if traffic.counts_collectives else "are not"
     direct = Traffic(traffic.documents).flows().total
     text = (
         f"Messages from {traffic.who} to {traffic.who} carry {words.in_bytes(direct)}, collectives "
-        f"{words.in_bytes(traffic.collectives().total)}, as modelled. {counted}"
+        f"{words.in_bytes(traffic.collectives().total)}, by a model. Collectives {counted} included here."
     )
     return [paragraph(text)]
 
@@ -116,9 +115,7 @@ def _costs(document: Document, who: str) -> Html:
     """Draw the cost of the given order, of the paper's construction and of the result."""
     before = document.number("before", "cost")
     if not before:
-        return paragraph(
-            f"No {who} sends anything to another, so no order costs more than another."
-        )
+        return paragraph(f"No {who} sends anything to another, so all orders cost the same.")
     shown = []
     for name, cost, colour in (
         ("given order", before, BEFORE),
@@ -132,12 +129,12 @@ def _costs(document: Document, who: str) -> Html:
             shown.append(Bar(name, share, said, colour, is_outline=name == "lower bound"))
     caption = (
         "Cost, the sum of weight × distance over all pairs, in per cent of the given order's. "
-        "The lower bound may be out of reach."
+        "The lower bound may not be attainable."
     )
     mixed = [document.number(key, "mixed_cost") for key in ("before", "after")]
     if None not in mixed and mixed[0] != before:
         caption += (
-            " What was minimised also counts the busiest node (--bottleneck): it went from "
+            " The minimised cost includes the busiest node (--bottleneck): it went from "
             f"{words.number(mixed[0])} to {words.number(mixed[1])}."
         )
     return figure(bars(shown, "% of the given order", "Costs"), caption)
@@ -162,7 +159,7 @@ def _cost_table(document: Document) -> Html:
         pair("share between nodes", share, "inter_node_share"),
         pair("leaving the busiest node", words.in_bytes, "max_node_out_bytes"),
     ]
-    limited = "" if document.data.get("complete", True) else "; the time limit cut the search short"
+    limited = "" if document.data.get("complete", True) else "; the time limit ended the search"
     caption = (
         f"Machine: {machine_in_words(document)}. Found by {document.text('method') or 'barrio map'} "
         f"in {words.seconds(document.number('seconds'))}{limited}. No placement costs less than "
@@ -172,17 +169,17 @@ def _cost_table(document: Document) -> Html:
 
 
 def _between_nodes(document: Document, traffic: Traffic | None) -> list[Html]:
-    """Show the heaviest links between nodes, and what leaves each node."""
+    """Show the heaviest links between nodes, and the bytes that leave each node."""
     n_nodes = int(document.data["nodes"])
     if n_nodes < 2:
         return []
     titles = _keys(document)
     networks = find_networks(document, traffic, list(titles), _MAX_LINKS)
     if not networks:
-        text = "What goes from node to node is not known here: it takes the traffic to tell."
+        text = "The traffic between nodes is unknown, since the traffic is not among the results."
         return [paragraph(text, class_="soft")]
     if not any(network.links for network in networks):
-        return [paragraph("Nothing crosses between nodes.")]
+        return [paragraph("No traffic crosses between nodes.")]
     names = node_names(document)
     named = list(zip(titles.values(), networks, (BEFORE, AFTER), strict=False))
     pictures = [
@@ -191,9 +188,9 @@ def _between_nodes(document: Document, traffic: Traffic | None) -> list[Html]:
     series = [(title, network.out_bytes, colour) for title, network, colour in named]
     leaving = figure(
         leaving_nodes(series, names),
-        "Bytes that leave each node for others"
-        + (", the busiest first" if n_nodes <= MAX_BARS else ", nodes sorted by it")
-        + "; dashed: the mean. The busiest node decides how long an exchange takes.",
+        "Bytes that leave each node"
+        + (", the busiest first" if n_nodes <= MAX_BARS else ", sorted")
+        + "; dashed: the mean. The busiest node determines the time of an exchange.",
     )
     return [
         tag("h4", "The heaviest links and the busiest nodes"),
@@ -217,7 +214,7 @@ def _heaviest_links(title: str, networks: list[Network], at: int, names: list[st
         for link in networks[at].links
     ]
     if not shown:
-        return paragraph(f"{title.capitalize()}: nothing crosses between nodes.")
+        return paragraph(f"{title.capitalize()}: no traffic crosses between nodes.")
     label = f"between two nodes, both ways, {unit}"
     plot = bars(shown, label, f"Heaviest links, {title}", longest / size, title)
     count = (
@@ -225,7 +222,7 @@ def _heaviest_links(title: str, networks: list[Network], at: int, names: list[st
         if len(shown) == 1
         else f"The {words.spelled(len(shown), 'heaviest link')}"
     )
-    caption = f"{count} between two nodes, {title}: bytes both ways added up."
+    caption = f"{count} between two nodes, {title}: the sum of the bytes both ways."
     return figure(plot, caption)
 
 
@@ -233,7 +230,7 @@ def _network_in_words(named: list[tuple[str, Network, str]], names: list[str]) -
     told = []
     for title, network, _ in named:
         if not network.links:
-            told.append(f"{title.capitalize()}: nothing crosses between nodes.")
+            told.append(f"{title.capitalize()}: no traffic crosses between nodes.")
             continue
         link = network.links[0]
         ends = " and ".join(names[node] for node in link.nodes)
@@ -248,7 +245,7 @@ def _network_in_words(named: list[tuple[str, Network, str]], names: list[str]) -
 
 
 def _link_table(named: list[tuple[str, Network, str]], names: list[str]) -> Html:
-    """Name the heaviest links in full."""
+    """List the heaviest links with full names."""
     lists = [network.links for _, network, _ in named]
     rows = []
     for place in range(max(map(len, lists))):
@@ -261,7 +258,7 @@ def _link_table(named: list[tuple[str, Network, str]], names: list[str]) -> Html
     head: list[Any] = []
     for title, _, _ in named:
         head += [tag("th", title, scope="col"), "bytes"]
-    return table(head, rows, caption="The heaviest links between nodes, both ways added up")
+    return table(head, rows, caption="The heaviest links between nodes, sum of both ways")
 
 
 def _node_tables(document: Document) -> list[Html]:

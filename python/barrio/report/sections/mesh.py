@@ -1,4 +1,4 @@
-"""The sections on the mesh: what was read, its parts, its ghosts."""
+"""Sections on the mesh: its contents, its parts, its ghosts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MAX_LEGEND = 24
 
 
 def mesh_section(story: Story) -> Section | None:
-    """Say what barrio info and barrio generate found or made."""
+    """Show the results of barrio info and barrio generate."""
     body = [_info_table(document) for document in story.results.of("info")]
     made = [
         [
@@ -64,7 +64,7 @@ def _info_table(document: Document) -> Html:
 
 
 def parts_section(story: Story) -> Section | None:
-    """Show the parts, and how well the mesh was cut."""
+    """Show the parts, and the quality of the partition."""
     partitions = story.results.of("partition")
     drawing = story.drawing("series", "mesh", "ghosts")
     if not partitions and drawing is None:
@@ -89,9 +89,9 @@ def _cut_in_words(document: Document, *, is_one_of_many: bool) -> Html:
     imbalance, cut_sides = document.number("imbalance"), document.number("cut_sides")
     return paragraph(
         f"{document.text('method').upper() or 'The partitioner'} cut {words.count(cells)} cells "
-        f"into {words.plural(parts, 'part')}{which}. The largest part holds {words.number(imbalance, 4)} "
-        f"times the mean, and {words.count(cut_sides)} sides of cells lie between two parts: "
-        "over these, ranks will have to talk."
+        f"into {words.plural(parts, 'part')}{which}. The largest part has {words.number(imbalance, 4)} "
+        f"times the mean number of cells. {words.count(cut_sides)} sides of cells lie between two parts: "
+        "ranks communicate across these."
     )
 
 
@@ -130,19 +130,19 @@ def _parts_pictures(story: Story, drawing: Drawing) -> list[Html]:
             picture(
                 drawing.images["parts"],
                 said,
-                "The body in the mesh and the wall it stands on, by part, from inside."
+                "The body in the mesh and the wall it stands on, coloured by part, seen from inside."
                 if drawing.facts.get("has_body")
-                else "The surface of the mesh by part.",
+                else "The surface of the mesh, coloured by part.",
             )
         )
     if "exploded" in drawing.images:
         shown.append(
             picture(
                 drawing.images["exploded"],
-                "The parts, pulled apart",
-                "All parts, pulled apart; also those away from the body."
+                "Exploded view of the parts",
+                "Exploded view of all parts, including those away from the body."
                 if drawing.facts.get("has_body")
-                else "All parts, pulled apart.",
+                else "Exploded view of all parts.",
             )
         )
     body = [tag("div", shown, class_="pair")] if shown else []
@@ -163,16 +163,15 @@ def _cells_per_part(drawing: Drawing) -> Html | None:
 
 
 def ghosts_section(story: Story) -> Section | None:
-    """Show the ghosts of one rank, and what ranks share."""
+    """Show the ghosts of one rank, and the counts of all ranks."""
     loads = story.results.of("load")
     drawing = story.drawing("ghosts")
     if not loads and drawing is None:
         return None
     body = [
         paragraph(
-            "Every rank holds its own cells and copies of the cells next to them that other ranks "
-            "own: its ghosts. Values on them come from the owner, in an exchange with the "
-            "neighbours only."
+            "Every rank has its own cells and its ghosts: copies of adjacent cells that other ranks "
+            "own. The owners send the values on ghosts, in an exchange between neighbours only."
         )
     ]
     tables = [_load_table(document) for document in loads]
@@ -183,7 +182,7 @@ def ghosts_section(story: Story) -> Section | None:
 
 
 def _ghost_pictures(story: Story, drawing: Drawing, tables: list[Html]) -> list[Html]:
-    """Put the picture on the left; the bars, and the table of the run, on the right."""
+    """Arrange the picture on the left, the bars and the table of the run on the right."""
     facts = drawing.facts
     rank, n_ranks = int(facts["shown_rank"]), int(facts["n_ranks"])
     owned, ghosts = facts["owned_of_rank"], facts["ghosts_of_rank"]
@@ -195,7 +194,7 @@ def _ghost_pictures(story: Story, drawing: Drawing, tables: list[Html]) -> list[
         said = f"Own cells of rank {rank}, and its ghost cells coloured by owner"
         caption = [
             f"Rank {rank} of {n_ranks}: its {words.count(owned[rank])} own cells, and its ",
-            f"{words.count(ghosts[rank])} ghosts pulled off, coloured by the rank that owns them.",
+            f"{words.count(ghosts[rank])} ghosts, moved away and coloured by owner.",
             legend(
                 [("#dcdcd6", "own cells")]
                 + [
@@ -210,7 +209,7 @@ def _ghost_pictures(story: Story, drawing: Drawing, tables: list[Html]) -> list[
         said = ", ".join(f"{words.count(n)} from rank {i}" for i, n in owners[:_MAX_LEGEND])
         body.append(
             paragraph(
-                f"Rank {rank} of {n_ranks} holds {words.count(owned[rank])} own cells and "
+                f"Rank {rank} of {n_ranks} has {words.count(owned[rank])} own cells and "
                 f"{words.count(ghosts[rank])} ghosts: {said or 'none'}."
             )
         )
@@ -218,7 +217,7 @@ def _ghost_pictures(story: Story, drawing: Drawing, tables: list[Html]) -> list[
         plot = figures.owned_and_ghosts(owned, ghosts, rank)
         total = sum(ghosts) / max(1, sum(owned))
         caption = (
-            f"Cells on every rank. In all, ghosts are {words.percent(total)} of the own cells."
+            f"Cells on every rank. In total, ghosts are {words.percent(total)} of the own cells."
         )
         right.append(figure(plot, caption))
     right += tables

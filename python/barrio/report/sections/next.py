@@ -1,4 +1,4 @@
-"""The sections at the end: what to try next, and the documents as they are."""
+"""The sections at the end: next steps, and the raw documents."""
 
 from __future__ import annotations
 
@@ -17,17 +17,16 @@ from ..triangulations import audits, is_refined, is_whole, triangulations
 
 _MAX_RAW = 150_000  # characters of one document
 _MAX_ALL_RAW = 1_500_000
-_LEAST_ROW = 30  # characters of a row of traffic
+_LEAST_ROW = 30  # min characters of a row of traffic
 
 
 def next_section(story: Story) -> Section:
-    """Suggest commands that lead on from these results."""
+    """Suggest commands to run next."""
     barrio = find_program("barrio")
-    where = "For the folder in which the results and this report were made."
+    where = "Run these in the folder in which the results and this report were made."
     if not barrio:
         where += (
-            " 'barrio' stands for the program; in a folder of the sources it is "
-            "build/release/bin/barrio."
+            " 'barrio' stands for the program; in the source folder it is build/release/bin/barrio."
         )
     lines = _suggestions(story, barrio or "barrio")
     listed = [[tag("dt", why), tag("dd", tag("pre", tag("code", line)))] for why, line in lines]
@@ -36,9 +35,9 @@ def next_section(story: Story) -> Section:
 
 
 def find_program(name: str) -> str:
-    """Return how the shell here calls a program built with this package; nothing if there is none.
+    """Return the shell command of a program built with this package; empty if there is no such program.
 
-    The package lies in BUILD/python beside BUILD/bin, or in the sources' own python/.
+    The package is in BUILD/python, next to BUILD/bin, or in python/ of the sources.
     """
     root = Path(__file__).absolute().parents[3]
     for folder in (root.parent / "bin", root.parent / "build" / "release" / "bin"):
@@ -52,7 +51,7 @@ def find_program(name: str) -> str:
 
 
 def _suggestions(story: Story, barrio: str) -> list[tuple[str, str]]:
-    # A .vtkhdf file is for pictures, and .ele for other programs: barrio does not read them.
+    # barrio does not read .vtkhdf, which is for pictures, nor .ele, which is for other programs.
     is_read = story.mesh_name and PurePath(story.mesh_name).suffix not in (".vtkhdf", ".ele")
     lines = _on_the_mesh(story, barrio) if is_read else []
     made = triangulations(story.of_mesh("delaunay"))
@@ -69,14 +68,14 @@ def _suggestions(story: Story, barrio: str) -> list[tuple[str, str]]:
         lines.append(_map_on_measured(traffics, machines[0], barrio))
     series = story.drawing("series", "ghosts", "mesh", "plane")
     if series is not None:
-        how = "closely" if series.kind == "plane" else "from all sides"
+        how = "in detail" if series.kind == "plane" else "from all sides"
         lines.append(
             (
-                f"Look at it {how}, where ParaView 5.12 or newer is installed",
+                f"View it {how}, with ParaView 5.12 or newer",
                 f"paraview {shlex.quote(str(series.path))}",
             )
         )
-    return lines or [("What barrio can do", f"{barrio} --help")]
+    return lines or [("List the commands of barrio", f"{barrio} --help")]
 
 
 def _on_the_mesh(story: Story, barrio: str) -> list[tuple[str, str]]:
@@ -89,41 +88,43 @@ def _on_the_mesh(story: Story, barrio: str) -> list[tuple[str, str]]:
     other = "rcb" if method != "rcb" else "ptscotch"
     recut = str(PurePath(mesh).with_name(f"{PurePath(mesh).stem}_{other}.h5m"))
     return [
-        ("What is in the mesh file: counts, sets, tags, quality", f"{barrio} info {q(mesh)}"),
+        ("Describe the mesh file: counts, sets, tags, quality", f"{barrio} info {q(mesh)}"),
         (
-            "Load it on another number of ranks, with all promises checked",
+            "Load it on another number of ranks, and check all invariants",
             f"{barrio} --ranks {2 * ranks} load {q(mesh)} --ghosts 1 --validate",
         ),
         (
-            "Cut it by another method and compare the cut sides",
+            "Partition it by another method, and compare the cut sides",
             f"{barrio} --ranks 2 partition {q(source)} -n {parts} -m {other} -o {q(recut)}",
         ),
     ]
 
 
 def _on_the_triangulation(story: Story, made: Document, barrio: str) -> list[tuple[str, str]]:
-    """Suggest an audit and a picture where they are not there; neither would do if something was left undone."""
+    """Suggest an audit and a picture if they are missing; both need a complete triangulation."""
     source, output = made.text("input"), PurePath(made.text("output"))
     if not source or output.suffix == ".vtkhdf" or not is_whole(made):
         return []
     command = f"{barrio} delaunay {shlex.quote(source)}{_bounds(made)}"
-    has_hull = made.table("options").get("hull") is True  # an audit goes up to segments
+    has_hull = (
+        made.table("options").get("hull") is True
+    )  # an audit expects the boundary at the segments
     lines = []
     if not has_hull and not audits(story.of_mesh("delaunay")):
-        why = "Check the triangulation; the exit code is 4 if it is not as it should be"
+        why = "Audit the triangulation; the exit code is 4 if it has faults"
         lines.append((why, f"{command} --audit {shlex.quote(str(output))}"))
     if story.drawing("plane") is None:
         flags = " --hull" if has_hull else ""
         if made.table("options").get("region_areas") is False:
             flags += " --no-region-areas"
         picture = shlex.quote(str(output.with_suffix(".vtkhdf")))
-        why = "Write it for pictures, for ParaView, or to be given to barrio report with the rest"
+        why = "Write it for ParaView, or for pictures in this report"
         lines.append((why, f"{command}{flags} -o {picture}"))
     return lines
 
 
 def _bounds(made: Document) -> str:
-    """Ask for the same bounds."""
+    """Return the options for the same bounds."""
     if not is_refined(made):
         return " --no-refinement"
     known = [(key, made.number("options", key)) for key in ("min_angle", "max_area")]
@@ -141,7 +142,7 @@ def _run_again(story: Story, run: Document, barrio: str) -> tuple[str, str]:
     time, series = run.number("end_time"), story.drawing("series")
     if time:
         options += f" --end-time {time:.17g}"
-    if series is not None:  # one step of the solver leads to each frame: they change the last bits
+    if series is not None:  # frames cut the solver's time steps, which changes the last bits
         options += f" --frames {series.facts['n_steps'] - 1}"
     result = run.path.with_name(f"heat{ranks}.json")
     why = f"Run again on {words.spelled(ranks, 'rank')}: the checksums must be the same"
@@ -158,7 +159,7 @@ def _run_again(story: Story, run: Document, barrio: str) -> tuple[str, str]:
 
 
 def _map_again(story: Story, traffic: Document, barrio: str) -> tuple[str, str]:
-    """Map with the same machine and order as the results, so that the numbers agree."""
+    """Suggest a mapping with the machine and order of the results, so that the numbers agree."""
     q = shlex.quote
     n = int(traffic.data["ranks"])
     mapped, files = None, [traffic]
@@ -168,7 +169,7 @@ def _map_again(story: Story, traffic: Document, barrio: str) -> tuple[str, str]:
             mapped, files = document, found.documents
     machine = (machine_option(mapped) if mapped else "") or f"2x{(n + 1) // 2}"
     options = f" --machine {q(machine)}"
-    why = f"Place the {who_talks(traffic)}s on a machine of your own, in place of {machine}"
+    why = f"Place the {who_talks(traffic)}s on your own machine, instead of {machine}"
     if mapped:
         weight, order = mapped.text("weight"), given_order(mapped)
         if weight and weight != "bytes":
@@ -176,14 +177,14 @@ def _map_again(story: Story, traffic: Document, barrio: str) -> tuple[str, str]:
         if order == "cyclic":
             options += " --given cyclic"
         elif order == "file":
-            why += "; add --given with your file, to compare with the same order as above"
+            why += "; add --given with your file, to compare with the order above"
     output = traffic.path.with_name("ranks.txt")
     names = " ".join(q(str(file.path)) for file in files)
     return why, f"{barrio} map {names}{options} -o {q(str(output))}"
 
 
 def _map_on_measured(traffics: list[Document], machine: Document, barrio: str) -> tuple[str, str]:
-    """Map with what was measured; where a half of it is missing, measure again."""
+    """Suggest a mapping on the measured machine; a new measurement if it is incomplete."""
     q = shlex.quote
     file = q(str(machine.path))
     if not are_distances_known(machine):
@@ -192,14 +193,14 @@ def _map_on_measured(traffics: list[Document], machine: Document, barrio: str) -
             "two slots each"
         )
         return why, f"mpirun -n 4 --hostfile hosts {barrio} map --measure --result {file}"
-    why = "Place ranks on the hosts that were measured, by what a byte and a message cost there"
+    why = "Place ranks on the measured hosts, by the measured costs of a byte and a message"
     if not traffics:
-        why += "; traffic.json stands for what barrio record wrote"
+        why += "; traffic.json stands for the output of barrio record"
     traffic = q(str(traffics[0].path)) if traffics else "traffic.json"
     options = f"--machine {file} --message-bytes {message_bytes(machine)}"
     n_ranks = int(traffics[0].data["ranks"]) if traffics else 0
     if n_ranks > sum(n for _, n in machine.items("hosts")):
-        why = why.replace("the hosts that were measured", "hosts like those that were measured")
+        why = why.replace("the measured hosts", "hosts like the measured ones")
         why += f"; 'hosts' stands for a file of hosts with room for {words.count(n_ranks)} ranks"
         options += " --hosts hosts"
     return why, f"{barrio} map {traffic} {options}"
@@ -220,7 +221,7 @@ def raw_section(story: Story) -> Section | None:
         text = json.dumps(document.data | shown, indent=1, ensure_ascii=False)
         room -= min(len(text), limit)
         if len(text) > limit:
-            text = f"{text[:limit]}\n… cut off here; the whole is in {document.path.name}"
+            text = f"{text[:limit]}\n… truncated; the full document is {document.path.name}"
         title = f"{document.path.name} (barrio.{document.kind})"
         body.append(tag("details", tag("summary", title), tag("pre", tag("code", text))))
     return Section("documents", "Documents", body)
@@ -242,7 +243,7 @@ def _origin_table(story: Story, documents: list[Document]) -> Html:
 
 
 def _size(story: Story, document: Document) -> str:
-    """Tell how many ranks ran; of traffic and a mapping, how many ranks or parts they are about."""
+    """Write the number of ranks that ran; for traffic and a mapping, the ranks or parts they describe."""
     n = document.number("ranks")
     if n is None:
         return words.NOTHING
@@ -257,7 +258,7 @@ def _size(story: Story, document: Document) -> str:
 
 
 def errors_section(story: Story) -> list[Html]:
-    """Show what failed, at the top of the page."""
+    """Show errors at the top of the page."""
     notes = []
     for document in story.results.of("error"):
         subject, cause, remedy = (

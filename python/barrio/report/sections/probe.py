@@ -1,6 +1,6 @@
-"""The section on messages between two ranks, where the probe's documents come with others.
+"""The section on messages between two ranks, for probe documents among others.
 
-Without others they give a page for each MPI and transport (probe/pages.py).
+Probe documents alone give a page for each MPI and transport (probe/pages.py).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from ..story import Section, Story
 
 
 def probe_section(story: Story) -> Section | None:
-    """Show the limits of every transport, and what is left to wait for after computing."""
+    """Show the limits of every transport, and the wait after computing."""
     documents = story.results.of("probe")
     if not documents:
         return None
@@ -31,7 +31,7 @@ def probe_section(story: Story) -> Section | None:
     names = ", ".join(document.path.name for document in documents)
     body.append(
         paragraph(
-            f"Timelines and all else are in the pages that barrio report makes of {names} alone.",
+            f"For timelines and details, run barrio report on {names} alone.",
             class_="soft",
         )
     )

@@ -1,4 +1,4 @@
-"""The sections on a run: the field over time with its checks, and where the time went."""
+"""Sections on a run: the field over time with its check, and the time by phase."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from ..pictures import Drawing
 from ..same_result import compare_ranks
 from ..story import Section, Story, base_name, missing_pictures, picture
 
-_MAX_COLUMNS = 12  # ranks: more go into a plot
+_MAX_COLUMNS = 12  # ranks in a table: more are shown in a plot
 _TIME_IN_WORDS = (
-    "Time has no unit here: the diffusivity is 1 and lengths are those of the mesh. "
-    "For a material, multiply by the square of the unit of length over its diffusivity."
+    "Time has no unit here: the diffusivity is 1, and lengths are in mesh units. "
+    "For a material, multiply by the square of the length unit over its diffusivity."
 )
-_MAX_OPEN = 3  # documents whose times are not folded away
+_MAX_OPEN = 3  # documents whose times are not folded
 
 
 def field_section(story: Story) -> Section | None:
-    """Show the field in time, and check its end against what is known."""
+    """Show the field over time, and compare its end with the known solution."""
     runs = story.results.of("heat")
     drawing = story.drawing("series")
     if not runs and drawing is None:
@@ -31,12 +31,12 @@ def field_section(story: Story) -> Section | None:
     if runs:
         body.append(
             paragraph(
-                "Heat spreads from the boundary into a cold body. The boundary holds a temperature "
-                "linear in space, so the steady state is known exactly. The distance from it "
-                "checks the whole chain: mesh, ghosts, exchange and solver."
+                "Heat spreads from the boundary into a cold body. The boundary temperature is "
+                "linear in space, so the steady state is known exactly. The error against it checks "
+                "the whole chain: mesh, ghosts, exchange and solver."
             )
         )
-        if len(runs) == 1:  # of several, the table says it of each
+        if len(runs) == 1:  # for several, the table has it
             body.append(_check(runs[0]))
         body.append(paragraph(_TIME_IN_WORDS))
     curve = None
@@ -52,7 +52,7 @@ def field_section(story: Story) -> Section | None:
 
 
 def has_passed(document: Document) -> bool | None:
-    """Tell whether a run met its tolerance; None if it does not say."""
+    """Tell whether a run met its tolerance; None if unknown."""
     error, tolerance = document.number("max_error"), document.number("tolerance")
     return None if error is None or tolerance is None else error <= tolerance
 
@@ -69,7 +69,7 @@ def verdict(document: Document) -> Html:
 
 def _check(document: Document) -> Html:
     return paragraph(
-        "Largest error against the steady state: ",
+        "Max error against the steady state: ",
         tag("b", words.kelvin(document.number("max_error"))),
         f" (tolerance {words.kelvin(document.number('tolerance'))}): ",
         verdict(document),
@@ -100,17 +100,15 @@ def _frames(story: Story, drawing: Drawing, name: str, is_heat: bool) -> list[Ht
 
 
 def _curve(drawing: Drawing, name: str, runs: list[Document]) -> Html:
-    """Draw the way to the last frame; a file of frames does not hold the state that is known."""
+    """Draw the distance from the last frame; a file of frames does not have the known state."""
     facts = drawing.facts
     unit = _unit_of(name)
     first, last = facts["mean"][0], facts["mean"][-1]
-    caption = f"How far the {name} is from that of the last frame, in {drawing.path.name}, "
-    caption += f"which holds {words.plural(facts['n_steps'], 'frame')}."
+    caption = f"Distance of the {name} from the last frame, in {drawing.path.name}, "
+    caption += f"which has {words.plural(facts['n_steps'], 'frame')}."
     error = runs[0].number("max_error") if len(runs) == 1 else None
     if error is not None:
-        caption += (
-            f" The last frame itself is at most {words.kelvin(error)} from the known steady state."
-        )
+        caption += f" The max error of the last frame against the known steady state is {words.kelvin(error)}."
     caption += (
         f" The mean over the vertices goes from {words.number(first, 4)} to "
         f"{words.number(last, 4)}{unit and ' ' + unit}."
@@ -142,13 +140,13 @@ def _run_table(runs: list[Document]) -> Html:
                 ],
             ]
         )
-    head = ["run", "check", "ranks", "largest error", "time taken", "stages", "exchanges"]
+    head = ["run", "check", "ranks", "max error", "time taken", "stages", "exchanges"]
     head += ["end time (no unit)", "checksum of the temperature", "checksum of the mesh"]
     return listing(head, rows[0]) if len(rows) == 1 else table(head, rows, n_left=2)
 
 
 def _same_everywhere(runs: list[Document]) -> list[Html]:
-    """Compare runs of the same problem on other numbers of ranks: their checksums must agree."""
+    """Compare runs of the same problem on several rank counts: checksums must agree."""
 
     def problem(document: Document) -> tuple[Any, ...]:
         numbers = (document.number("end_time"), document.number("stages"))
@@ -168,7 +166,7 @@ def _same_everywhere(runs: list[Document]) -> list[Html]:
 
 
 def phases_section(story: Story) -> Section | None:
-    """Show where the time went, by phase and rank."""
+    """Show the time by phase and rank."""
     timed = [
         d
         for d in story.results.of(
@@ -180,8 +178,8 @@ def phases_section(story: Story) -> Section | None:
         return None
     body: list[Html] = [
         paragraph(
-            "Time in each phase. The stronger the colour, the more of the run it took. Calls: how "
-            "often a rank entered the phase; the documents hold the sum over ranks as 'entries'."
+            "Time in each phase; a stronger colour is a larger share of the run. Calls: how often a "
+            "rank entered the phase; the documents have the sum over ranks as 'entries'."
         )
     ]
     for index, document in enumerate(timed):
@@ -215,25 +213,25 @@ def _wait_in_words(document: Document) -> list[Html]:
     said = []
     nested = []
     if "heat.solve" in by_name:
-        nested.append("heat.solve holds heat.interior, heat.wait and heat.fringe")
+        nested.append("heat.solve contains heat.interior, heat.wait and heat.fringe")
     for parent in ("heat.load", "load"):
         if parent in by_name and len(by_name) > 1:
-            nested.append(f"{parent} holds io.read and mesh.*")
+            nested.append(f"{parent} contains io.read and mesh.*")
     if "adapt" in by_name and "adapt.rounds" in by_name:
-        nested.append("adapt holds adapt.*")
-        nested.append("adapt.rounds holds adapt.border, adapt.exchange and adapt.pass")
+        nested.append("adapt contains adapt.*")
+        nested.append("adapt.rounds contains adapt.border, adapt.exchange and adapt.pass")
     if "io.read" in by_name and any(name.startswith("read.") for name in by_name):
-        nested.append("io.read holds read.*")
+        nested.append("io.read contains read.*")
     if nested:
-        said.append(f"Phases nest: {'; '.join(nested)}. So a column does not add up.")
+        said.append(f"Phases nest: {'; '.join(nested)}. A column is therefore not a sum.")
     solve, wait = by_name.get("heat.solve"), by_name.get("heat.wait")
     if solve and wait is not None:
-        said.append(f"Of the solve, {words.percent(wait / solve)} is waiting for ghosts.")
+        said.append(f"{words.percent(wait / solve)} of the solve is waiting for ghosts.")
     ranks, nodes, cores = (document.number(k) for k in ("ranks", "nodes", "cores_of_rank_0"))
     if ranks and nodes and cores and ranks > nodes * cores:
         said.append(
             f"{words.plural(ranks, 'rank')} share {words.plural(nodes * cores, 'core')} here, so "
-            "ranks also wait for a core; do not read these times as the speed of the code."
+            "ranks also wait for a core; these times do not show the speed of the code."
         )
     return [paragraph(" ".join(said))] if said else []
 
@@ -274,7 +272,7 @@ def _phase_table(phases: list[dict[str, Any]], n_ranks: int) -> Html:
 
 
 def _calls(phase: dict[str, Any]) -> str:
-    """Write entries per rank; the mean, marked as one, if not all ranks can have as many."""
+    """Write entries per rank; marked as a mean if not all ranks can have the same number."""
     entries, ranks = as_number(phase.get("entries")), as_number(phase.get("ranks"))
     ranks = ranks or float(len(_ranks_of(phase)))
     if entries is None or not ranks or ranks < 1:

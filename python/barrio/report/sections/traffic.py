@@ -1,4 +1,4 @@
-"""The section on traffic: who sends how much to whom, and what mapping made of it."""
+"""The section on traffic: the amounts between ranks, and the effect of mapping."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ..story import Section, Story
 from ..traffic import Traffic
 from .mapping import mapping_body
 
-_MAX_DRAWN = 3  # mappings, and matrices without one
-_MAX_HOSTS = 4  # named one by one
+_MAX_DRAWN = 3  # mappings, and matrices without a mapping
+_MAX_HOSTS = 4  # listed by name
 
 
 def traffic_section(story: Story) -> Section | None:
-    """Show traffic matrices and what mapping made of them."""
+    """Show traffic matrices and the effect of mapping."""
     maps, traffics = story.results.of("map"), story.results.of("traffic")
     if not maps and not traffics:
         return None
@@ -39,7 +39,7 @@ def traffic_section(story: Story) -> Section | None:
 
 
 def _alone(document: Document) -> list[Html]:
-    """Show traffic that no mapping was made of, in the order of ranks."""
+    """Show traffic without a mapping, in the order of ranks."""
     traffic = Traffic([document])
     text = (
         f"{document.path.name}: {words.plural(traffic.n_ranks, traffic.who)} send each other "
@@ -48,7 +48,7 @@ def _alone(document: Document) -> list[Html]:
     )
     if "collectives" in document.rows:
         also = words.in_bytes(traffic.collectives().total)
-        text += f" Collectives send {also} besides, as modelled; they are not drawn."
+        text += f" Collectives send another {also}, by a model; they are not drawn."
     if traffic.flows().total <= 0:
         return [paragraph(text)]
     order, where = _in_order_of_ranks(document, traffic.n_ranks)
@@ -56,7 +56,7 @@ def _alone(document: Document) -> list[Html]:
 
 
 def _in_order_of_ranks(document: Document, n: int) -> tuple[Order, str]:
-    """Return the ranks as they are numbered, with the hosts they ran on as blocks where these are known."""
+    """Return the ranks in numerical order, with their hosts as blocks if these are known."""
     ranks, title = np.arange(n), document.path.name
     hosts = document.items("hosts")
     if len(hosts) < 2 or sum(n_ranks for _, n_ranks in hosts) != n:

@@ -1,15 +1,17 @@
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "barrio/base/sort_unique.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/mesh/assembly/builder.hpp"
+#include "barrio/mesh/assembly/offsets.hpp"
 #include "barrio/mesh/tables/append_each.hpp"
 #include "barrio/mesh/tables/message.hpp"
 
 // Cells leave the slabs in which they were read for the rank that holds their part: one array per column and block.
-// A cell whose slab and part are of one rank is not packed. Rows of a block keep their order, senders ascend with
-// rows and blocks with ids, so cells arrive by ascending global id without sorting.
+// A cell whose slab and part are on the same rank is not packed. Rows of a block keep their order, senders ascend with
+// rows, and blocks with ids. Cells therefore arrive by ascending global id, without sorting.
 
 namespace barrio::mesh {
 namespace {
@@ -25,7 +27,7 @@ template <class Node>
 struct Columns {
   std::vector<std::int32_t> rows;  // in the sender's slab of the block
   std::vector<std::int32_t> parts;
-  std::vector<std::int32_t> sizes;  // empty if all cells of the block have as many nodes
+  std::vector<std::int32_t> sizes;  // empty if all cells of the block have the same number of nodes
   std::vector<Node> nodes;
   std::vector<SetRun> sets;  // of cells by their place in `rows`
 
@@ -38,7 +40,7 @@ struct Columns {
   }
 };
 
-/// The same columns, read in place from a message.
+/// Columns read in place from a message.
 template <class Node>
 struct ColumnsView {
   std::span<const std::int32_t> rows;
@@ -47,7 +49,7 @@ struct ColumnsView {
   std::span<const Node> nodes;
   std::span<const SetRun> sets;
 
-  explicit ColumnsView(MessageReader& in)  // moves on to the next block
+  explicit ColumnsView(MessageReader& in)  // advances the reader to the next block
       : rows(in.get<std::int32_t>()),
         parts(in.get<std::int32_t>()),
         sizes(in.get<std::int32_t>()),
@@ -55,18 +57,18 @@ struct ColumnsView {
         sets(in.get<SetRun>()) {}
 };
 
-/// Where the rows of this rank's slabs go.
+/// Destinations of the rows of this rank's slabs.
 struct Destinations {
-  std::vector<Rank> ranks;           // different ones, ascending
+  std::vector<Rank> ranks;           // distinct, ascending
   std::vector<std::int32_t> of_row;  // place in ranks, for each top cell of the slabs
 
   Destinations(std::span<const std::int32_t> parts, const Slabs& slices) {
     if (parts.empty()) return;
     const auto [low, high] = std::ranges::minmax(parts);
     std::vector<std::int32_t> present;   // ascending: their ranks ascend too
-    std::vector<std::int32_t> place_of;  // by part - low; empty if parts span more than there are rows
-    if (static_cast<std::size_t>(high - low) < parts.size()) {
-      place_of.assign(static_cast<std::size_t>(high - low) + 1, -1);
+    std::vector<std::int32_t> place_of;  // by part - low; empty if the span of parts exceeds the number of rows
+    if (const std::size_t last = high - low; last < parts.size()) {
+      place_of.assign(last + 1, -1);
       for (const std::int32_t part : parts) place_of[part - low] = 0;
       for (std::int32_t part = low; part <= high; ++part)
         if (place_of[part - low] == 0) present.push_back(part);
@@ -75,10 +77,14 @@ struct Destinations {
       sort_unique(present);
     }
     std::vector<std::int32_t> place_of_present;
+    std::int32_t place_of_rank = -1;
     for (const std::int32_t part : present) {
       const Rank rank = slices.rank_of(part);
-      if (ranks.empty() || ranks.back() != rank) ranks.push_back(rank);
-      place_of_present.push_back(static_cast<std::int32_t>(ranks.size()) - 1);
+      if (ranks.empty() || ranks.back() != rank) {
+        ranks.push_back(rank);
+        ++place_of_rank;
+      }
+      place_of_present.push_back(place_of_rank);
       if (!place_of.empty()) place_of[part - low] = place_of_present.back();
     }
     of_row.reserve(parts.size());
@@ -90,7 +96,7 @@ struct Destinations {
   }
 };
 
-/// Packs the cells that leave this rank, block after block; what stays is taken from the tables.
+/// Packs the cells that leave this rank, block after block; cells that stay are taken from the tables.
 template <class Node>
 class LeavingCells {
  public:
@@ -104,12 +110,12 @@ class LeavingCells {
     reserve(block, peers);
     std::vector<std::int32_t> place_of_row(runs.empty() ? 0 : n);  // among the rows for the same rank
     std::vector<std::int32_t> n_before(to_.ranks.size(), 0);
-    for (std::size_t i = 0; i < n; ++i) {
+    for (std::int32_t i = 0; i < std::ssize(peers); ++i) {
       const std::int32_t peer = peers[i];
       if (!runs.empty()) place_of_row[i] = n_before[peer]++;
       if (peer == self_) continue;
       Columns<Node>& out = columns_[peer];
-      out.rows.push_back(static_cast<std::int32_t>(i));
+      out.rows.push_back(i);
       out.parts.push_back(tables_.parts[at + i]);
       const auto nodes = block.cell(i);
       if (block.nodes_per_cell == 0) out.sizes.push_back(static_cast<std::int32_t>(nodes.size()));
@@ -124,20 +130,20 @@ class LeavingCells {
       }
     }
     for (std::size_t p = 0; p < columns_.size(); ++p)
-      if (static_cast<std::int32_t>(p) != self_) columns_[p].put_into(messages_[p]);
+      if (std::cmp_not_equal(p, self_)) columns_[p].put_into(messages_[p]);
   }
 
-  /// What leaves, by rank; this has it no longer.
+  /// Take the messages of the leaving cells, by rank; this object gives them up.
   [[nodiscard]] exchange::Parcels<std::byte> take_parcels() {
     columns_.clear();
     exchange::Parcels<std::byte> parcels;
     for (std::size_t p = 0; p < messages_.size(); ++p) {
-      if (static_cast<std::int32_t>(p) != self_) parcels.add(to_.ranks[p], messages_[p].bytes());
+      if (std::cmp_not_equal(p, self_)) parcels.add(to_.ranks[p], messages_[p].bytes());
       messages_[p] = {};
     }
     return parcels;
   }
-  /// Of each block, sets of the cells that stay, in order.
+  /// Return, for each block, the sets of the cells that stay, in order.
   [[nodiscard]] const std::vector<std::vector<SetRun>>& kept_sets() const& noexcept { return kept_sets_; }
 
  private:
@@ -146,7 +152,7 @@ class LeavingCells {
     for (const std::int32_t peer : peers) n_rows[peer] += 1;
     for (std::size_t p = 0; p < columns_.size(); ++p) {
       columns_[p] = {};
-      if (static_cast<std::int32_t>(p) == self_) continue;
+      if (std::cmp_equal(p, self_)) continue;
       columns_[p].rows.reserve(n_rows[p]);
       columns_[p].parts.reserve(n_rows[p]);
       columns_[p].nodes.reserve(n_rows[p] * block.nodes_per_cell);
@@ -170,7 +176,8 @@ struct CellTaker {
   std::vector<std::int32_t>& parts;
   std::vector<SetRun>& set_runs;
 
-  /// Cells that came from another rank. @param first  of its slab of the block
+  /// Take cells that came from another rank.
+  /// @param first  global id of the first row in its slab of the block
   void take(const CellBlock& block, const ColumnsView<Node>& in, GlobalId first) {
     take_sets(in.sets);
     for (std::size_t i = 0; i < in.rows.size(); ++i) {
@@ -180,7 +187,8 @@ struct CellTaker {
     parts.insert(parts.end(), in.parts.begin(), in.parts.end());
     detail::append_each(nodes, in.nodes, [](Node node) { return Kept{node}; });
   }
-  /// Rows of this rank's slab of a block that stay: where `peers` says `self`. Usually they are consecutive.
+  /// Take the rows of this rank's slab of a block that stay: those with `self` in `peers`. Usually they are
+  /// consecutive.
   void take_kept(const CellBlock& block, GlobalId first, std::span<const std::int32_t> peers, std::int32_t self,
                  std::span<const std::int32_t> parts_of_rows) {
     for (std::size_t i = 0; i < peers.size();) {
@@ -192,7 +200,7 @@ struct CellTaker {
       std::size_t n_nodes = 0;
       for (; i < peers.size() && peers[i] == self; ++i) {
         const std::size_t of_cell = block.cell(i).size();
-        table.global_ids.push_back(first + static_cast<std::int64_t>(i));
+        table.global_ids.push_back(first + i);
         shape(block, of_cell);
         n_nodes += of_cell;
       }
@@ -202,7 +210,7 @@ struct CellTaker {
                           [](GlobalId node) { return Kept{static_cast<Node>(barrio::value(node))}; });
     }
   }
-  /// Sets of cells that are about to be taken, by their place among these.
+  /// Take the sets of cells that are about to be taken, by their place among these.
   void take_sets(std::span<const SetRun> runs) {
     const auto n_before = static_cast<std::int32_t>(table.size());
     for (const SetRun& run : runs) set_runs.push_back({run.set, run.first + n_before, run.count});
@@ -211,14 +219,14 @@ struct CellTaker {
  private:
   void shape(const CellBlock& block, std::size_t n_nodes) {
     if (!table.has_one_type) table.types.push_back(block.type);
-    if (table.nodes_per_entity == 0) table.offsets.push_back(table.offsets.back() + static_cast<std::int32_t>(n_nodes));
+    if (table.nodes_per_entity == 0) detail::append_row(table.offsets, n_nodes);
   }
 };
 
 }  // namespace
 
 void MeshBuilder::shape_table(EntityTable& table, Dim dim) const {
-  // Taken from the tables, which are the same on all ranks: a rank without cells has the same shape as the others.
+  // The shape follows from data that all ranks have: a rank without cells gets the same shape as the others.
   const CellBlock* first = nullptr;
   bool same_size = true;
   table.has_one_type = true;
@@ -273,7 +281,7 @@ void MeshBuilder::fetch_cells_with(EntityTable& table, std::vector<Kept>& all_no
   std::vector<MessageReader> readers;
   for (std::size_t p = 0; p < received.n_peers(); ++p) readers.emplace_back(received.of(p));
   std::size_t n_cells = std::ranges::count(to.of_row, self);
-  std::size_t n_nodes = n_cells * static_cast<std::size_t>(table.nodes_per_entity);  // 0 for cells that vary
+  std::size_t n_nodes = n_cells * table.nodes_per_entity;  // 0 for cells that vary
   for (MessageReader in : readers) {
     for (std::size_t b = 0; b < blocks.size(); ++b) {
       const ColumnsView<Node> columns(in);
@@ -285,7 +293,7 @@ void MeshBuilder::fetch_cells_with(EntityTable& table, std::vector<Kept>& all_no
   table.global_ids.reserve(known_.with_room(n_cells));
   known_.parts.reserve(known_.with_room(n_cells));
 
-  // Blocks in order, and within a block senders in order.
+  // Take blocks in order, and within a block senders in order.
   CellTaker<Node, Kept> taker{table, all_nodes, known_.parts, known_.cell_sets};
   at = 0;
   for (std::size_t k = 0; k < blocks.size(); ++k) {

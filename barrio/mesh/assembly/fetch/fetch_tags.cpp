@@ -6,8 +6,8 @@
 #include "barrio/mesh/assembly/builder.hpp"
 #include "barrio/mesh/tables/message.hpp"
 
-// Values of tags are fetched when all else is in place: a rank asks the homes of the rows of all its entities, copies
-// and ghosts too, once for each dimension that has tags, and gets the values of all of them in one answer.
+// Fetch the values of tags, after all entities are in place. For each dimension that has tags, a rank asks the homes of
+// the rows of all its entities, copies and ghosts too, and gets the values of all tags in one answer.
 
 namespace barrio::mesh {
 namespace {
@@ -25,7 +25,7 @@ struct TableRow {
   std::int32_t row;    // in the home's slab
 };
 
-/// The value of a tag on a row of this rank's slab, if it has one.
+/// Return the value of a tag on a row of this rank's slab, if it has one.
 std::optional<std::span<const std::byte>> value_at(const TagTable& tag, const TableRow& row) {
   const auto column = std::ranges::find(tag.columns, row.block, &TagColumn::block);
   if (column == tag.columns.end()) return std::nullopt;
@@ -66,10 +66,10 @@ void MeshBuilder::fetch_tags_of(Dim dim) {
     std::int64_t row = barrio::value(id);
     std::int32_t block = -1;
     const Slabs* slabs = &tables_.vertices;
-    for (std::size_t b = 0; dim != Dim::vertex && b < tables_.blocks.size(); ++b) {
+    for (std::int32_t b = 0; dim != Dim::vertex && b < std::ssize(tables_.blocks); ++b) {
       if (topology(tables_.blocks[b].type).dim != dim || row >= first_rows[b] + tables_.blocks[b].rows.n_rows) continue;
       row -= first_rows[b];
-      block = static_cast<std::int32_t>(b);
+      block = b;
       slabs = &tables_.blocks[b].rows;
       break;
     }

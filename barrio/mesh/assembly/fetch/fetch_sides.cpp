@@ -9,8 +9,8 @@
 #include "barrio/mesh/assembly/ghosts/cells_around.hpp"
 #include "barrio/mesh/assembly/ghosts/side_message.hpp"
 
-// Entities below the cells' dimension: the boundary faces and edges that a file lists. They are found by vertex: the
-// home of a side's lowest vertex knows which ranks use that vertex, and only those can have the side.
+// Fetch the boundary faces and edges that a file lists. They are found by vertex: the home of a side's lowest vertex
+// knows which ranks use that vertex, and only these can have the side.
 
 namespace barrio::mesh {
 namespace {
@@ -38,7 +38,7 @@ exchange::Parcels<std::byte> send(mpi::Context& context, Outbox& outbox) {
   return exchange::route(context, parcels, exchange::Route::automatic);
 }
 
-/// Local ids of the lowest vertices of sides.
+/// Return the local ids of the lowest vertices of sides.
 template <class LocalOf>
 std::vector<LocalId> anchors_of(const exchange::Parcels<std::byte>& offered, LocalOf&& local_of) {
   std::vector<LocalId> anchors;
@@ -91,7 +91,7 @@ exchange::Parcels<std::byte> MeshBuilder::offer_sides(std::int32_t& n_contested)
     const Dim dim = topology(block.type).dim;
     if (dim == Dim::vertex || dim == out_.cell_dim) continue;
     const std::size_t n = block.rows.size(me);
-    const std::int64_t first = tables_.first_row(b) + block.rows.first(me);
+    const GlobalId first{tables_.first_row(b) + block.rows.first(me)};
     std::vector<Rank> homes;
     std::vector<std::int32_t> places;  // in the message
     homes.reserve(n);
@@ -101,8 +101,8 @@ exchange::Parcels<std::byte> MeshBuilder::offer_sides(std::int32_t& n_contested)
       const Rank home = tables_.vertices.rank_of(*std::ranges::min_element(nodes));
       SideColumns& out = to_homes[home];
       homes.push_back(home);
-      places.push_back(static_cast<std::int32_t>(out.ids.size()));
-      out.add(GlobalId{first + static_cast<std::int64_t>(i)}, block.type, -1, nodes.size());
+      places.push_back(out.next_place());
+      out.add(first + i, block.type, -1, nodes.size());
       out.nodes.insert(out.nodes.end(), nodes.begin(), nodes.end());
     }
     for (const SetRun& run : home_runs_.of_blocks[b]) {
@@ -112,7 +112,7 @@ exchange::Parcels<std::byte> MeshBuilder::offer_sides(std::int32_t& n_contested)
   }
   const auto listed = send(context_, to_homes);
 
-  // 2. The home passes it on to all ranks that use that vertex. Sides that several ranks may have get a number.
+  // 2. The home offers it to all ranks that use that vertex. Contested sides, offered to several ranks, get a number.
   Outbox to_users;
   n_contested = 0;
   for (std::size_t p = 0; p < listed.n_peers(); ++p) {
@@ -123,7 +123,7 @@ exchange::Parcels<std::byte> MeshBuilder::offer_sides(std::int32_t& n_contested)
       const std::int32_t number = users.size() > 1 ? n_contested++ : -1;
       for (const Rank user : users) {
         SideColumns& out = to_users[user];
-        for (const std::int32_t set : sets) out.sets.push_back({set, static_cast<std::int32_t>(out.ids.size()), 1});
+        for (const std::int32_t set : sets) out.sets.push_back({set, out.next_place(), 1});
         out.add(in.ids[i], in.types[i], number, nodes.size());
         out.nodes.insert(out.nodes.end(), nodes.begin(), nodes.end());
       }
@@ -134,7 +134,7 @@ exchange::Parcels<std::byte> MeshBuilder::offer_sides(std::int32_t& n_contested)
 
 MeshBuilder::SideClaims MeshBuilder::claim_sides(const exchange::Parcels<std::byte>& offered,
                                                  std::array<HeldSides, 4>& held) {
-  // 3. A rank takes it if it is a side of one of its cells; where others may have it too, it tells the home.
+  // 3. A rank takes a side that one of its cells has; if the side is contested, the rank claims it from the home.
   const std::vector<LocalId> anchors = anchors_of(offered, [&](GlobalId id) { return numbered_.local_vertex(id); });
   const detail::CellsAround around(numbered_.cells, numbered_.cells.n_owned, anchors, numbered_.vertices.size());
   SideClaims claims;
@@ -166,14 +166,15 @@ MeshBuilder::SideClaims MeshBuilder::claim_sides(const exchange::Parcels<std::by
 }
 
 void MeshBuilder::share_sides(const SideClaims& claims, std::int32_t n_contested, std::array<HeldSides, 4>& held) {
-  // 4. The home tells each claimant the ranks that claimed each side, in the order of its claims: so all draw the same
-  // owner.
+  // 4. The home tells each claimant the ranks that claimed each side, in the order of its claims. All claimants thus
+  //    draw
+  // the same owner.
   const auto heard = exchange::route(context_, claims.numbers);
   const auto claimants = Ragged<Rank>::grouped(n_contested, [&](auto&& put) {  // ascending for each
     for (std::size_t p = 0; p < heard.n_peers(); ++p)
       for (const std::int32_t number : heard.of(p)) put(number, heard.peers[p]);
   });
-  exchange::Parcels<std::int32_t> answers;  // how many, and who
+  exchange::Parcels<std::int32_t> answers;  // number of claimants, then their ranks
   std::vector<std::int32_t> answer;
   for (std::size_t p = 0; p < heard.n_peers(); ++p) {
     answer.clear();

@@ -1,11 +1,12 @@
-#include "barrio/mesh/assembly/ghosts/known_cells.hpp"
+#include "barrio/mesh/assembly/fetch/known_cells.hpp"
 
 #include "barrio/mesh/tables/append_each.hpp"
 
 namespace barrio::mesh::detail {
 namespace {
 
-/// A window of ids may cost as much memory as the cells do; ids that are spread wider are hashed.
+/// Return the widest window of ids to index directly: it may cost as much memory as the cells do. Ids that are spread
+/// wider are hashed.
 std::int64_t window_limit(std::size_t n_nodes) { return 2 * n_nodes + 1024; }
 
 }  // namespace
