@@ -2,6 +2,7 @@
 
 /// @file Dimensions and types of entities, and the topology of each type.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -50,5 +51,14 @@ const CellTopology& topology(CellType type) noexcept;
 
 /// The number of types; `CellType` values run from 0 to n_cell_types - 1.
 inline constexpr int n_cell_types = 11;
+
+/// Return a type as an index, for arrays by type.
+constexpr std::size_t index(CellType type) noexcept { return static_cast<std::size_t>(type); }
+
+/// All types, by index.
+inline constexpr std::array all_cell_types{CellType::vertex,  CellType::edge, CellType::triangle,  CellType::quad,
+                                           CellType::polygon, CellType::tet,  CellType::pyramid,   CellType::prism,
+                                           CellType::knife,   CellType::hex,  CellType::polyhedron};
+static_assert(all_cell_types.size() == n_cell_types && index(all_cell_types.back()) + 1 == n_cell_types);
 
 }  // namespace barrio::mesh

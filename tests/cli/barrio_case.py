@@ -26,6 +26,15 @@ STREAM = os.environ.get("BARRIO_STREAM", "")
 SOURCE = Path(os.environ["BARRIO_SOURCE"])
 MPIEXEC = os.environ["BARRIO_MPIEXEC"].split()
 RANKS = int(os.environ.get("BARRIO_RANKS", "1"))
+ALL = os.environ.get("BARRIO_ALL") == "1"  # the nightly set, which leaves nothing out
+
+
+def some_ranks(*counts: int) -> list[int]:
+    """Return the rank counts to try: all of them by night, else the first one, and 3, or 4 if 3 is not among them."""
+    few = {counts[0], 3 if 3 in counts else 4}
+    return [n for n in counts if ALL or n in few]
+
+
 IS_QUICK = os.environ.get("BARRIO_QUICK") == "1"
 WING = SOURCE / "data" / "wing" / "wing_coarse.msh"
 LIMIT_SECONDS = 120.0  # Python that imports VTK took 30 on a busy machine

@@ -8,7 +8,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "cli"))
 
-from barrio_case import MPIEXEC, WING, Case, Outcome, execute
+from barrio_case import MPIEXEC, WING, Case, Outcome, execute, some_ranks
 
 BALANCE = os.environ["BARRIO_BALANCE"]
 SCRIPT = Path(os.environ["BARRIO_SOURCE"]) / "examples" / "05-balance" / "balance.py"
@@ -26,7 +26,7 @@ class Balance(Case):
 
     def test_all_work_is_done_whoever_does_it(self) -> None:
         lines = set()
-        for ranks in (1, 2, 3, 4):
+        for ranks in some_ranks(1, 2, 3, 4):
             programs = [(BALANCE,), (PYTHON, SCRIPT)] if PYTHON else [(BALANCE,)]
             for program in programs:
                 outcome = self.run_at(ranks, *program, WING)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "cli"))
 
-from barrio_case import MPIEXEC, SOURCE, Case, Outcome, execute
+from barrio_case import MPIEXEC, SOURCE, Case, Outcome, execute, some_ranks
 
 RAW = os.environ["BARRIO_PARTICLES_RAW"]
 BARRIO = os.environ["BARRIO_PARTICLES"]
@@ -53,7 +53,7 @@ class Exchange(Case):
         return outcome.out.splitlines()
 
     def test_by_hand(self) -> None:
-        for ranks in (1, 2, 4):
+        for ranks in some_ranks(1, 2, 4):
             self.assertEqual(self.run_at(ranks, RAW), [f"raw            {self.result}"])
 
     def test_in_rounds(self) -> None:
@@ -72,7 +72,7 @@ class Exchange(Case):
     @unittest.skipUnless(PYTHON, "barrio is built without its Python package")
     def test_in_python(self) -> None:
         script = SOURCE / "examples" / "02-exchange" / "exchange.py"
-        for ranks in (1, 2, 4):
+        for ranks in some_ranks(1, 2, 4):
             lines = self.run_at(ranks, PYTHON, "-m", "mpi4py", str(script))
             self.assertEqual(lines, [f"python         {self.result}"])
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "cli"))
 
-from barrio_case import MPIEXEC, SOURCE, Case, barrio, execute
+from barrio_case import MPIEXEC, SOURCE, Case, barrio, execute, some_ranks
 
 TRIANGULATE = os.environ["BARRIO_TRIANGULATE"]
 
@@ -15,7 +15,7 @@ TRIANGULATE = os.environ["BARRIO_TRIANGULATE"]
 class Triangulate(Case):
     def test_it_prints_what_the_page_says(self) -> None:
         files = []
-        for ranks in (1, 2):
+        for ranks in some_ranks(1, 2):
             file = self.folder / f"sea{ranks}.vtkhdf"
             outcome = execute([*MPIEXEC, "-n", str(ranks), TRIANGULATE, str(file)])
             self.assert_code(outcome, 0)

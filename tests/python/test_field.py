@@ -101,7 +101,7 @@ def test_fields_are_found_by_name(box: barrio.Mesh) -> None:
 @pytest.mark.parametrize(
     ("wrong", "text"),
     [
-        (lambda mesh: mesh.add_field("f", Dim.vertex), "exists already"),
+        (lambda mesh: mesh.add_field("f", Dim.vertex), "already exists"),
         (lambda mesh: mesh.add_field("g", Dim.vertex, dtype=np.complex128), "type complex128"),
         (lambda mesh: mesh.add_field("g", Dim.vertex, n_components=0), "0 components"),
         (lambda mesh: mesh.add_field("g", Dim.edge).exchange(), "no entities of that dimension"),

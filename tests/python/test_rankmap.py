@@ -93,9 +93,9 @@ def test_reorder_refuses_on_all_ranks() -> None:
 
 
 def test_numbers_that_are_no_ranks() -> None:
-    with pytest.raises(barrio.UsageError, match="32 bits"):
+    with pytest.raises(barrio.UsageError, match="32-bit integers"):
         rankmap.Traffic.of(4, np.array([[0, 2**32 + 2]]), [1])
-    with pytest.raises(barrio.UsageError, match="32 bits"):
+    with pytest.raises(barrio.UsageError, match="32-bit integers"):
         rankmap.Traffic.of(4, [[0.5, 1]], [1])
     with pytest.raises(barrio.UsageError, match=r"\(n, 2\)"):
         rankmap.Traffic.of(4, [[0, 1, 2], [1, 2, 3]], [1, 2])

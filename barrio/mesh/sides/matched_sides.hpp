@@ -10,7 +10,6 @@
 
 #include "barrio/base/assert.hpp"
 #include "barrio/mesh/mesh.hpp"
-#include "barrio/mesh/tables/all_cell_types.hpp"
 #include "barrio/mesh/tables/canonical_shapes.hpp"
 #include "barrio/mesh/tables/order_of_runs.hpp"
 #include "barrio/mesh/topology.hpp"

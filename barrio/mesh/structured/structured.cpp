@@ -15,7 +15,7 @@
 #include "barrio/exchange/neighborhood.hpp"
 #include "barrio/mesh/box_halo.hpp"
 #include "barrio/mesh/tables/drawn_owner.hpp"
-#include "barrio/mesh/tables/grid_numbers.hpp"
+#include "barrio/mesh/structured/grid_numbers.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
 

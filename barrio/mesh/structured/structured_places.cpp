@@ -8,7 +8,7 @@
 #include "barrio/base/error.hpp"
 #include "barrio/mesh/box.hpp"
 #include "barrio/mesh/structured.hpp"
-#include "barrio/mesh/tables/grid_numbers.hpp"
+#include "barrio/mesh/structured/grid_numbers.hpp"
 
 // Coordinates of the vertices of a structured mesh.
 

@@ -9,7 +9,7 @@
 
 #include "barrio/base/error.hpp"
 #include "barrio/base/hash.hpp"
-#include "barrio/mesh/tables/all_cell_types.hpp"
+#include "barrio/mesh/cell_type.hpp"
 #include "barrio/mesh/topology.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"

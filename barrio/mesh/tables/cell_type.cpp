@@ -3,7 +3,6 @@
 #include <array>
 #include <utility>
 
-#include "barrio/mesh/tables/all_cell_types.hpp"
 #include "barrio/mesh/topology.hpp"
 
 namespace barrio::mesh {

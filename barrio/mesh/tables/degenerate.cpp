@@ -15,8 +15,8 @@
 #include "barrio/exchange/ask.hpp"
 #include "barrio/exchange/outbox.hpp"
 #include "barrio/exchange/router.hpp"
+#include "barrio/mesh/cell_type.hpp"
 #include "barrio/mesh/memberships.hpp"
-#include "barrio/mesh/tables/all_cell_types.hpp"
 #include "barrio/mesh/tables/collapse.hpp"
 #include "barrio/mesh/tables/sound_nodes.hpp"
 #include "barrio/mesh/tables/tag_rows.hpp"
@@ -96,9 +96,9 @@ class Counts {
     DegenerateCells cells;
     for (std::size_t i = 0; i < n_.size(); ++i) {
       if (n_[i] == 0) continue;
-      const CellType type = detail::all_cell_types[i / (n_types + 2)];
+      const CellType type = all_cell_types[i / (n_types + 2)];
       const std::size_t column = i % (n_types + 2);
-      if (column < n_types) cells.reduced[{type, detail::all_cell_types[column]}] = n_[i];
+      if (column < n_types) cells.reduced[{type, all_cell_types[column]}] = n_[i];
       if (column == n_types) cells.dropped[type] = n_[i];
       if (column > n_types) cells.kept[type] = n_[i];
     }

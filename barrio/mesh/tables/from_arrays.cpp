@@ -11,9 +11,9 @@
 #include "barrio/base/sort_unique.hpp"
 #include "barrio/exchange/outbox.hpp"
 #include "barrio/exchange/router.hpp"
+#include "barrio/mesh/cell_type.hpp"
 #include "barrio/mesh/partition_cells.hpp"
 #include "barrio/mesh/tables/agreed_arrays.hpp"
-#include "barrio/mesh/tables/all_cell_types.hpp"
 #include "barrio/mesh/tables/row_numbers.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
@@ -84,7 +84,7 @@ class ArrayTables {
   MeshTables run() && {
     number_vertices();
     place_vertices();
-    for (const CellType type : detail::all_cell_types)
+    for (const CellType type : all_cell_types)
       if (type != CellType::vertex && agreed_.n_rows[index(type)] > 0) place_cells(type);
     out_.n_parts = agreed_.has_parts ? agreed_.n_parts : 0;
     for (std::int32_t s = 0; s < std::ssize(arrays_.sets); ++s) place_set(s);
@@ -201,7 +201,7 @@ class ArrayTables {
   /// Return the highest dimension of all cells, including those not placed yet.
   [[nodiscard]] Dim top_dim() const noexcept {
     Dim top = Dim::vertex;
-    for (const CellType type : detail::all_cell_types)
+    for (const CellType type : all_cell_types)
       if (agreed_.n_rows[index(type)] > 0) top = std::max(top, topology(type).dim);
     return top;
   }
@@ -238,7 +238,7 @@ class ArrayTables {
   void place_tag(std::size_t t) {
     const MeshArrays::Tag& tag = arrays_.tags[t];
     TagTable& table = out_.tags.emplace_back(TagTable{.info = agreed_.tags[t]});
-    for (const CellType type : detail::all_cell_types) {
+    for (const CellType type : all_cell_types) {
       if (!agreed_.tag_has[t][index(type)]) continue;
       const auto values = std::ranges::find(tag.values, type, &MeshArrays::Values::type);
       std::vector<GlobalId> rows = type == CellType::vertex ? vertex_rows_ : std::vector<GlobalId>{};

@@ -5,8 +5,8 @@
 #include "barrio/base/memory.hpp"
 #include "barrio/exchange/outbox.hpp"
 #include "barrio/exchange/router.hpp"
+#include "barrio/mesh/cell_type.hpp"
 #include "barrio/mesh/nested_sets.hpp"
-#include "barrio/mesh/tables/all_cell_types.hpp"
 #include "barrio/mesh/tables/collected_rows.hpp"
 #include "barrio/mpi/collectives.hpp"
 
@@ -115,7 +115,7 @@ class Collector {
     for (const KindRun& run : runs) {
       rows_.blocks[d].emplace_back(run.first, static_cast<std::int32_t>(out_.blocks.size()));
       CellBlock block;
-      block.type = detail::all_cell_types[run.kind >> 32];
+      block.type = all_cell_types[run.kind >> 32];
       block.rows = {run.count, context_.size()};
       block.nodes_per_cell = run.kind & INT32_MAX;
       out_.blocks.push_back(std::move(block));

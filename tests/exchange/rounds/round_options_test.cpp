@@ -312,7 +312,7 @@ TEST(IdleNeighbours, AreLeftOutOnBothSidesAtOnce) {
     for (const Rank to : hood.neighbours()) round.allocate(to) = me;
     round.close();
     EXPECT_EQ(round.collect().size(), kept.size());
-    EXPECT_NE(error_of([&] { (void)hood.drop_idle_neighbours(0); }).find("of 1 or more"), std::string::npos);
+    EXPECT_NE(error_of([&] { (void)hood.drop_idle_neighbours(0); }).find("at least 1 round"), std::string::npos);
   }
 }
 

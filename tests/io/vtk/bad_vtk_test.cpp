@@ -123,7 +123,7 @@ TEST(BadVtk, GridsThatNoRankCanHold) {
   const std::string vast =
       "# vtk DataFile Version 3.0\nt\nASCII\nDATASET STRUCTURED_POINTS\nDIMENSIONS 60000 60000 60000\n";
   expect_bad("vast_grid.vtk", vast,
-             "has a grid of 216000000000000 points and 215989200179999 cells, but a rank holds 2147483647 at most");
+             "has a grid of 216000000000000 points and 215989200179999 cells, but a rank holds at most 2147483647");
 }
 
 TEST(BadVtk, NumbersBeyondTheirTypes) {

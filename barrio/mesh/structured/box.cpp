@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "barrio/base/error.hpp"
-#include "barrio/mesh/tables/grid_numbers.hpp"
+#include "barrio/mesh/structured/grid_numbers.hpp"
 
 namespace barrio::mesh {
 namespace {
