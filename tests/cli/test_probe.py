@@ -9,7 +9,7 @@ import time
 import unittest
 from pathlib import Path
 
-from barrio_case import COMMAND, MPIEXEC, Case, barrio, execute
+from barrio_case import ALL, COMMAND, MPIEXEC, Case, barrio, execute
 
 LIMIT = 200.0  # `barrio probe` itself reports a stalled transport after 120
 
@@ -80,6 +80,7 @@ class Probe(Case):
         self.assertEqual(len(one["check"]["rows"]), 3)
         self.assertNotIn("no profile", check.err)
 
+    @unittest.skipUnless(ALL, "measures for long: in a nightly slice")
     def test_settings_move_the_limits_of_sockets(self) -> None:
         result = self.folder / "probe.json"
         for _ in range(2):
@@ -102,6 +103,7 @@ class Probe(Case):
             self.assertIn(one["how"].replace(str(one["value"]), "BYTES"), outcome.out)
         self.assertEqual(len([one for one in settings if one["quantity"] == "socket buffers"]), 3)
 
+    @unittest.skipUnless(ALL, "measures for long: in a nightly slice")
     def test_between_nodes_and_within_one(self) -> None:
         script = self.folder / "other_node.sh"
         script.write_text(
@@ -128,6 +130,7 @@ class Probe(Case):
             kept = json.loads(self.profiles.read_text())["profiles"]
             self.assertEqual([one["platform"]["transport"] for one in kept], ["network", "shm"])
 
+    @unittest.skipUnless(ALL, "measures for long: in a nightly slice")
     def test_all_of_shared_memory_as_a_table(self) -> None:
         result = self.folder / "probe.json"
         outcome = self.probe(

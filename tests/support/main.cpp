@@ -79,6 +79,16 @@ mpi::Context& world() { return *the_world; }
 std::uint64_t seed() { return the_seed; }
 std::filesystem::path scratch() { return the_scratch; }
 
+std::vector<std::uint64_t> of_one_rank(const std::function<std::vector<std::uint64_t>(mpi::Context& alone)>& compute) {
+  std::vector<std::uint64_t> computed;
+  if (the_world->is_root()) {
+    mpi::Context alone(MPI_COMM_SELF);
+    computed = compute(alone);
+  }
+  mpi::broadcast(*the_world, computed);
+  return computed;
+}
+
 std::optional<std::filesystem::path> interop(const std::string& name) {
   const char* folder = std::getenv("BARRIO_INTEROP");
   if (folder == nullptr) return {};

@@ -2,8 +2,10 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "barrio/mpi/context.hpp"
 
@@ -20,6 +22,9 @@ std::filesystem::path scratch();
 
 /// Return a real file of another program (see data/README.md), or nothing if the collection is absent.
 std::optional<std::filesystem::path> interop(const std::string& name);
+
+/// Compute the reference of one rank: rank 0 does it, on a context of its own, and tells the others. Collective.
+std::vector<std::uint64_t> of_one_rank(const std::function<std::vector<std::uint64_t>(mpi::Context& alone)>& compute);
 
 extern const char* const data_folder;  ///< the project's own `data`
 /// Return a file of the project's own `data` folder.
