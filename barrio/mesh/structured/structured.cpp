@@ -14,8 +14,8 @@
 #include "barrio/base/text.hpp"
 #include "barrio/exchange/neighborhood.hpp"
 #include "barrio/mesh/box_halo.hpp"
-#include "barrio/mesh/tables/drawn_owner.hpp"
 #include "barrio/mesh/structured/grid_numbers.hpp"
+#include "barrio/mesh/tables/drawn_owner.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
 
