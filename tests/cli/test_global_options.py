@@ -19,7 +19,7 @@ COMMANDS = [
     if name != "report" or HAS_REPORTS
 ]
 # One command of each kind but by night: options are read in one place for all.
-KINDS = ("info", "load", "exec", "record", "seat", "report", "bench", "doctor")
+KINDS = ("info", "load", "exec", "record", "report", "bench")
 if not ALL:
     COMMANDS = [name for name in COMMANDS if name in KINDS]
 GENERAL = REFERENCE.split("## Options of all commands")[1].split("## barrio")[0]
