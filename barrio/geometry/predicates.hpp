@@ -1,6 +1,6 @@
 #pragma once
 
-/// @file Exact geometric predicates: orientation, in-circle and in-sphere tests.
+/// @file Exact geometric predicates: orientation and in-circle tests.
 
 #include <array>
 #include <cmath>
@@ -60,10 +60,6 @@ using Point3 = std::array<double, 3>;
   const int sure = detail::sign_if_sure(rounded, permanent, 12.0);
   return sure != detail::not_sure ? sure : detail::exact_incircle(a, b, c, d);
 }
-/// Tell on which side of the sphere through a, b, c, d a point e lies.
-/// @return 1 inside, -1 outside, 0 on the sphere, for a positive tetrahedron; reversed for a negative one
-[[nodiscard]] int insphere(const Point3& a, const Point3& b, const Point3& c, const Point3& d, const Point3& e);
-
 /// Tell on which side of the circle a point d lies, with ties broken by ids (symbolic perturbation). It is as if the
 /// point of the highest id were lifted a little, the one of the next id by much less, and so on. Points on one circle
 /// then have one answer everywhere, and the Delaunay triangulation that satisfies it is unique.
@@ -73,10 +69,6 @@ using Point3 = std::array<double, 3>;
 [[nodiscard]] int incircle(const std::array<Point2, 4>& points, std::span<const GlobalId, 4> ids);
 /// Decide the tie as `incircle` does, for four points known to lie on one circle.
 [[nodiscard]] int incircle_of_one_circle(const std::array<Point2, 4>& points, std::span<const GlobalId, 4> ids);
-/// Tell on which side of the sphere a point e lies, with ties broken by ids as in two dimensions.
-/// @param[in] ids  of a, b, c, d, e; different @pre a, b, c, d do not lie in a plane
-/// @return 1 or -1
-[[nodiscard]] int insphere(const std::array<Point3, 5>& points, std::span<const GlobalId, 5> ids);
 
 /// Check that this build rounds as exact signs require. A compiler that may reorder sums (-ffast-math) or fuse
 /// products into them breaks this. Cost: microseconds.

@@ -33,12 +33,8 @@ int sign_of(const std::string& name, const std::vector<double>& x, const std::ve
     const auto p = points<4, 3>(x);
     return orient3d(p[0], p[1], p[2], p[3]);
   }
-  if (name == "incircle") {
-    const auto p = points<4, 2>(x);
-    return ids.empty() ? incircle(p[0], p[1], p[2], p[3]) : incircle(p, std::span(ids).first<4>());
-  }
-  const auto p = points<5, 3>(x);
-  return ids.empty() ? insphere(p[0], p[1], p[2], p[3], p[4]) : insphere(p, std::span(ids).first<5>());
+  const auto p = points<4, 2>(x);
+  return ids.empty() ? incircle(p[0], p[1], p[2], p[3]) : incircle(p, std::span(ids).first<4>());
 }
 
 }  // namespace

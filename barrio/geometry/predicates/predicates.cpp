@@ -94,33 +94,6 @@ int orient3d(const Point3& a, const Point3& b, const Point3& c, const Point3& d)
       .sign();
 }
 
-int insphere(const Point3& a, const Point3& b, const Point3& c, const Point3& d, const Point3& e) {
-  const std::array<Point3, 4> u{rounded_difference(a, e), rounded_difference(b, e), rounded_difference(c, e),
-                                rounded_difference(d, e)};
-  double sum = 0.0;
-  double permanent = 0.0;
-  for (std::size_t i = 0; i < 4; ++i) {
-    const Point3& p = u[(i + 1) % 4];
-    const Point3& q = u[(i + 2) % 4];
-    const Point3& r = u[(i + 3) % 4];
-    const double lift = u[i][0] * u[i][0] + u[i][1] * u[i][1] + u[i][2] * u[i][2];
-    sum += (i % 2 == 0 ? lift : -lift) * minor3(p, q, r);
-    permanent += lift * permanent3(p, q, r);
-  }
-  const int sure = sign_if_sure(sum, permanent, 20.0);
-  if (sure != not_sure) return sure;
-  Scratch scratch;
-  const std::array<std::array<Expansion, 3>, 4> x{exact_difference(scratch, a, e), exact_difference(scratch, b, e),
-                                                  exact_difference(scratch, c, e), exact_difference(scratch, d, e)};
-  Expansion exact(scratch);
-  for (std::size_t i = 0; i < 4; ++i) {
-    const Expansion lift = x[i][0] * x[i][0] + x[i][1] * x[i][1] + x[i][2] * x[i][2];
-    const Expansion part = lift * minor3(x[(i + 1) % 4], x[(i + 2) % 4], x[(i + 3) % 4]);
-    exact = i % 2 == 0 ? exact + part : exact - part;
-  }
-  return exact.sign();
-}
-
 int incircle(const std::array<Point2, 4>& points, std::span<const GlobalId, 4> ids) {
   const int sign = incircle(points[0], points[1], points[2], points[3]);
   return sign != 0 ? sign : incircle_of_one_circle(points, ids);
@@ -132,16 +105,6 @@ int incircle_of_one_circle(const std::array<Point2, 4>& points, std::span<const 
     if (i < 3) corners[i] = points[3];
     const int sign = orient2d(corners[0], corners[1], corners[2]);
     return i < 3 ? sign : -sign;
-  });
-}
-
-int insphere(const std::array<Point3, 5>& points, std::span<const GlobalId, 5> ids) {
-  if (const int sign = insphere(points[0], points[1], points[2], points[3], points[4]); sign != 0) return sign;
-  return sign_of_lifts(ids, [&](std::size_t i) {
-    std::array<Point3, 4> corners{points[0], points[1], points[2], points[3]};
-    if (i < 4) corners[i] = points[4];
-    const int sign = orient3d(corners[0], corners[1], corners[2], corners[3]);
-    return i < 4 ? sign : -sign;
   });
 }
 
