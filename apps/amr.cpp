@@ -43,9 +43,9 @@ class Amr : public Command {
     if (r.contains("errors")) {
       for (const Json& one : r["errors"]) {
         text += fmt::format("  error of {}: {:.4g}", one["quantity"].get<std::string>(), one["error"].get<double>());
-        if (one.contains("at_most"))
+        if (one.contains("max_error"))
           text += fmt::format(", {} {:.4g}", one["is_met"].get<bool>() ? "at most" : "MORE THAN",
-                              one["at_most"].get<double>());
+                              one["max_error"].get<double>());
         text += "\n";
       }
     }

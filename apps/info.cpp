@@ -39,7 +39,7 @@ class Info : public Command {
       const Json& grid = r["grid"];
       rows.emplace_back(
           "grid", fmt::format("{} longitudes{}, {} latitudes, {} levels; time steps: {}", count(grid["longitudes"]),
-                              grid["goes_round"] ? " all round" : "", count(grid["latitudes"]), count(grid["levels"]),
+                              grid["is_periodic"] ? " all round" : "", count(grid["latitudes"]), count(grid["levels"]),
                               count(grid["time_steps"])));
     }
     rows.emplace_back("vertices", count(r["vertices"]));

@@ -32,7 +32,7 @@ class Join : public Command {
            "Merge vertices of different pieces within this distance, model units (default 1e-8 of the diagonal)")
         ->check(CLI::NonNegativeNumber);
     app.add_option("--joint", joints_, "Tolerance between two pieces, as A:B:TOLERANCE; pieces are numbered from 0");
-    app.add_flag("--all-or-nothing", options_.all_or_nothing,
+    app.add_flag("--require-conforming", options_.require_conforming,
                  "Leave a joint open unless every vertex there has exactly one partner; exit code 4 if one is open");
     app.add_flag("--within", options_.within_pieces, "Also merge vertices within a piece");
     degenerate_.add_to(app);
@@ -83,7 +83,7 @@ class Join : public Command {
   [[nodiscard]] int exit_code(const Json& r) const override {
     constexpr int differs = 4;
     for (const Json& joint : r["report"]["joints"])
-      if (options_.all_or_nothing && !joint["joined"].get<bool>()) return differs;
+      if (options_.require_conforming && !joint["joined"].get<bool>()) return differs;
     return 0;
   }
 

@@ -207,7 +207,7 @@ void read_run(const CaseTable& run, AmrCase& made) {
   const std::string partition = run.text("partition", "by_level");
   if (partition != "composite" && partition != "by_level")
     run.refuse("partition", fmt::format("'{}' is not a partition", partition), "give by_level or composite");
-  made.weighs_by_time = run.flag("weigh_by_time", false);
+  made.weigh_by_time = run.flag("weigh_by_time", false);
   made.partition = partition == "composite" ? amr::Partition::composite : amr::Partition::by_level;
 }
 
@@ -267,16 +267,17 @@ void read_measures(const CaseTable& whole, AmrCase& made, const Abbreviations& l
   for (const std::string& name : integrals.keys())
     made.integrals.emplace_back(name, formula_of(integrals, name, integrals.formula(name, ""), names, let));
   const CaseTable exact = whole.table("exact");
-  const CaseTable at_most = exact.table("at_most");
+  const CaseTable limits = exact.table("max_error");
   for (const std::string& name : exact.keys()) {
-    if (name == "at_most") continue;
+    if (name == "max_error") continue;
+    if (present_spelling(name) == "max_error") exact.refuse(name, "is spelt max_error");
     (void)quantity_of(exact, name, made, name);
     made.exact.emplace_back(name, formula_of(exact, name, exact.formula(name, ""), AmrCase::place_names(), let));
   }
-  for (const std::string& name : at_most.keys()) {
+  for (const std::string& name : limits.keys()) {
     if (name != "together" && !exact.has(name))
-      at_most.refuse(name, "has no exact solution", "give its formula in [exact]");
-    made.max_error[name] = positive(at_most, name, 0.0);
+      limits.refuse(name, "has no exact solution", "give its formula in [exact]");
+    made.max_error[name] = positive(limits, name, 0.0);
   }
 }
 

@@ -83,7 +83,7 @@ struct AmrCase {
   bool is_subcycled = true;
   bool has_reflux = true;
   amr::Partition partition = amr::Partition::by_level;
-  bool weighs_by_time = false;
+  bool weigh_by_time = false;
 
   std::string output_file;
   Every output_every;

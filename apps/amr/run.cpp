@@ -87,7 +87,7 @@ amr::SimulationOptions<D> options_of(const AmrCase& wanted, const std::shared_pt
   options.max_cells = wanted.max_cells;
   if (wanted.max_bytes > 0) options.max_bytes = static_cast<std::uint64_t>(wanted.max_bytes);
   options.partition = wanted.partition;
-  options.weighs_by_time = wanted.weighs_by_time;
+  options.weigh_by_time = wanted.weigh_by_time;
   return options;
 }
 
@@ -291,7 +291,7 @@ class CaseRun {
     const auto add = [&](const std::string& name, double error) {
       Json one{{"quantity", name}, {"error", error}};
       if (const auto limit = wanted_.max_error.find(name); limit != wanted_.max_error.end()) {
-        one["at_most"] = limit->second;
+        one["max_error"] = limit->second;
         one["is_met"] = error <= limit->second;
         if (!one["is_met"].get<bool>()) result["is_met"] = false;
       }

@@ -70,7 +70,7 @@ struct SimulationOptions {
   Partition partition = Partition::by_level;
   /// Weigh blocks by the kernel time measured since the last partition, instead of by steps alone: where some cells
   /// cost more than others, or some ranks are slower. The result is the same, but the distribution is not.
-  bool weighs_by_time = false;
+  bool weigh_by_time = false;
   exchange::Strategy strategy = exchange::Strategy::automatic;
 };
 

@@ -9,14 +9,14 @@
 #include <utility>
 
 /// Most expensive level of checks that is compiled in. Each level includes the ones below it:
-/// 0 none, 1 `cheap` (O(1), default), 2 `dear` (O(n) local), 3 `comm` (the check communicates).
+/// 0 none, 1 `cheap` (O(1), default), 2 `expensive` (O(n) local), 3 `comm` (the check communicates).
 #ifndef BARRIO_ASSERT_LEVEL
 #define BARRIO_ASSERT_LEVEL 1
 #endif
 
 namespace barrio::detail {
 
-enum AssertLevel : int { none = 0, cheap = 1, dear = 2, comm = 3 };
+enum AssertLevel : int { none = 0, cheap = 1, expensive = 2, comm = 3 };
 
 /// Print the failed expression with its values and end the job with exit code 70.
 [[noreturn]] void assertion_failed(std::string_view expression, std::string_view file, int line, std::string_view names,
@@ -32,7 +32,7 @@ std::string format_values(const Values&... values) {
 
 }  // namespace barrio::detail
 
-/// Tell whether a level of checks is compiled in: BARRIO_ASSERTS(dear).
+/// Tell whether a level of checks is compiled in: BARRIO_ASSERTS(expensive).
 #define BARRIO_ASSERTS(level) (BARRIO_ASSERT_LEVEL >= static_cast<int>(::barrio::detail::AssertLevel::level))
 
 /// Check an invariant whose failure is a bug: BARRIO_ASSERT(cheap, i < n, i, n). A failure prints the rank, the

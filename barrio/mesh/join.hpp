@@ -24,7 +24,7 @@ struct JoinOptions {
   double tolerance = -1.0;
   std::vector<JointOptions> joints = {};
   /// Leave a joint open unless every vertex there has exactly one partner.
-  bool all_or_nothing = false;
+  bool require_conforming = false;
   /// Merge vertices of one piece too, as in a file whose parts were never merged. All its vertices are then examined.
   bool within_pieces = false;
 };
@@ -39,7 +39,7 @@ struct Joint {
   std::int64_t n_matched = 0;    ///< of these, those with a partner in the other piece
   std::int64_t n_ambiguous = 0;  ///< of these, those with more than one partner there
   std::int64_t n_chained = 0;    ///< those merged, through others, with a vertex beyond the tolerance
-  double widest_gap = 0.0;       ///< largest distance between partners
+  double max_gap = 0.0;          ///< largest distance between partners
   double nearest_miss = std::numeric_limits<double>::infinity();  ///< smallest distance above the tolerance, up to
                                                                   ///< twice the tolerance; infinity if there is none
   bool is_joined = false;                                         ///< some vertices were merged

@@ -57,9 +57,9 @@ nb::object dict_of(const std::string& json) { return nb::module_::import_("json"
 using JointArgument = std::tuple<int, int, double>;
 
 nb::tuple join(const CommArgument& comm, const std::vector<Path>& paths, std::optional<double> tolerance,
-               const std::vector<JointArgument>& joints, bool all_or_nothing, bool within, int ghost_layers,
+               const std::vector<JointArgument>& joints, bool require_conforming, bool within, int ghost_layers,
                const std::string& partitioner) {
-  mesh::JoinOptions options{.all_or_nothing = all_or_nothing, .within_pieces = within};
+  mesh::JoinOptions options{.require_conforming = require_conforming, .within_pieces = within};
   if (tolerance) options.tolerance = *tolerance;
   for (const auto& [a, b, width] : joints) options.joints.push_back({a, b, width});
   std::string report;
@@ -168,16 +168,17 @@ The default of `parts` is one part per rank. Sets: the material "box" and the bo
 Keys: format, file_bytes, vertices, entities, sets, named_sets, tags, parts, box, quality, unsupported.)");
   module.def(
       "join", &join, "comm"_a, "paths"_a, nb::kw_only(), "tolerance"_a = nb::none(),
-      "joints"_a = std::vector<JointArgument>{}, "all_or_nothing"_a = false, "within"_a = false, "ghost_layers"_a = 0,
-      "partitioner"_a = "rcb",
-      nb::sig("def join(comm: mpi4py.MPI.Comm, paths: collections.abc.Sequence[str | os.PathLike], *, tolerance: float "
-              "| None = None, joints: collections.abc.Sequence[tuple[int, int, float]] = [], all_or_nothing: bool = "
-              "False, within: bool = False, ghost_layers: int = 0, partitioner: str = 'rcb') -> tuple[Mesh, dict[str, "
-              "typing.Any]]"),
+      "joints"_a = std::vector<JointArgument>{}, "require_conforming"_a = false, "within"_a = false,
+      "ghost_layers"_a = 0, "partitioner"_a = "rcb",
+      nb::sig(
+          "def join(comm: mpi4py.MPI.Comm, paths: collections.abc.Sequence[str | os.PathLike], *, tolerance: float "
+          "| None = None, joints: collections.abc.Sequence[tuple[int, int, float]] = [], require_conforming: bool = "
+          "False, within: bool = False, ghost_layers: int = 0, partitioner: str = 'rcb') -> tuple[Mesh, dict[str, "
+          "typing.Any]]"),
       R"(Merge mesh files by the positions of their vertices. Collective over comm.
 
 Vertices of different pieces are merged if they are within `tolerance` of each other (None: 1e-8 of the diagonal).
-`joints` has tolerances between two pieces, `within` merges vertices of one piece too, and `all_or_nothing` leaves a
+`joints` has tolerances between two pieces, `within` merges vertices of one piece too, and `require_conforming` leaves a
 joint open unless every vertex there has exactly one partner. Returns the mesh and a report of the matched, unmatched
 and ambiguous vertices of each joint. Parts of the pieces are kept if all pieces have parts.)");
   module.def(

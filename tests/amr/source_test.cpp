@@ -54,10 +54,10 @@ TEST(Source, GasFallsFreely) {
 
 TEST(Source, GivesTheSameBitsWhateverBlocksWeigh) {
   const auto euler = std::make_shared<const Euler<2>>();
-  const auto checksum_of = [&](Partition partition, bool weighs_by_time) {
+  const auto checksum_of = [&](Partition partition, bool weigh_by_time) {
     SimulationOptions<2> options = falling_gas(euler, 3);
     options.partition = partition;
-    options.weighs_by_time = weighs_by_time;
+    options.weigh_by_time = weigh_by_time;
     Simulation<2> simulation(barrio::test::world(), euler, options);
     for (int step = 0; step < 20; ++step) simulation.step();
     simulation.hierarchy().validate();

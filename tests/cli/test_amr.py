@@ -69,7 +69,7 @@ class Exact(AmrCase):
         self.assertLessEqual(adapted, 1.2 * fine)
 
     def test_a_missed_limit_is_a_difference(self) -> None:
-        result = self.run_case("sod", "exact.at_most.together=0.001", code=4)
+        result = self.run_case("sod", "exact.max_error.together=0.001", code=4)
         self.assertFalse(result["is_met"])
         self.assertFalse(result["errors"][-1]["is_met"])
 
@@ -264,6 +264,7 @@ class Refused(AmrCase):
         self.refuse(3, "ends", "is spelt boundary", setting='ends.x="wall"')
         self.refuse(3, "given", "is spelt inflow", setting="given.density=1.0")
         self.refuse(3, "refine.most_cells", "is spelt max_cells", setting="refine.most_cells=10")
+        self.refuse(3, "exact.at_most", "is spelt max_error", setting="exact.at_most.together=1.0")
         self.refuse(3, "run.cfl", "above 1", setting="run.cfl=1.5")
         self.refuse(
             3, "refine.jump.densty", "Did you mean 'density'?", setting="refine.jump={ densty=0.1 }"

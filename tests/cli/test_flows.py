@@ -190,7 +190,7 @@ class Flows(Case):
         outcome = at_ranks(*words)
         self.assert_code(outcome, 0)
         self.assertIn("8 vertices have a partner, 53 have none", outcome.out)
-        outcome = at_ranks(*words, "--all-or-nothing", "--json")
+        outcome = at_ranks(*words, "--require-conforming", "--json")
         self.assert_code(outcome, 4)
         self.assertFalse(outcome.json()["report"]["joints"][0]["joined"])
         # A tolerance wider than the cells: the old output remains.

@@ -257,7 +257,7 @@ class ClimateOracle(Case):
                         "latitudes": 5,
                         "levels": 3,
                         "time_steps": 2,
-                        "goes_round": True,
+                        "is_periodic": True,
                     },
                 )
                 self.assertEqual(shown["entities"], {"hexes": 7 * 4 * 2})

@@ -110,6 +110,7 @@ class WrongCommandLines(Case):
             ("adapt", "--origin-field", "--parent-field"),
             ("adapt", "--finest", "--min-size"),
             ("adapt", "--largest", "--max-size"),
+            ("join", "--all-or-nothing", "--require-conforming"),
         ):
             words = [command, "in.msh", former, 1, "-o", "out.h5m"]
             self.expect(words, f"'{former}': is spelt {present}", f"barrio {command} --help")

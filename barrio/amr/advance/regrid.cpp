@@ -109,7 +109,7 @@ void Simulation<D>::Body::regrid(int base, double at_time, double part) {
   for (int level = base; level < hierarchy.n_levels(); ++level) plans[level].n_since_regrid = 0;
   // During a coarser step blocks stay on their ranks: the registers of that step cannot move.
   using Sharing = typename Hierarchy<D>::Sharing;
-  if (base == 0 && options.weighs_by_time) costs.weigh(context);
+  if (base == 0 && options.weigh_by_time) costs.weigh(context);
   const BlockMotion motion = hierarchy.change(base, find_wanted(base, at_time, part),
                                               base == 0 ? Sharing::anew : Sharing::kept, costs.weights());
   check_size();

@@ -40,7 +40,7 @@ bool is_climate(const files::NetcdfFile& file) {
 
 namespace {
 
-bool goes_round(const std::vector<double>& longitudes) {
+bool is_periodic(const std::vector<double>& longitudes) {
   if (longitudes.size() < 3) return false;
   double narrowest = std::numeric_limits<double>::infinity();
   double widest = 0.0;
@@ -96,7 +96,7 @@ ClimateCatalog read_climate_catalog(const files::NetcdfFile& file, const std::st
     throw Error(ErrorCode::bad_input, {.subject = path,
                                        .cause = "has a grid of more points than can be numbered",
                                        .remedy = "check the dimensions of the grid"});
-  catalog.goes_round = goes_round(catalog.axes[0].values);
+  catalog.is_periodic = is_periodic(catalog.axes[0].values);
   listing.add_fields(axes, path, catalog);
   return catalog;
 }
@@ -104,7 +104,7 @@ ClimateCatalog read_climate_catalog(const files::NetcdfFile& file, const std::st
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ClimateAxis, name, values)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ClimateVariable, name, within, has_levels, is_real, becomes_int32, scale, offset,
                                    missing)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ClimateCatalog, axes, goes_round, n_steps, variables, left_out, not_fields)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ClimateCatalog, axes, is_periodic, n_steps, variables, left_out, not_fields)
 
 ClimateSource open_climate(mpi::Context& context, const std::string& path) {
   ClimateCatalog catalog;

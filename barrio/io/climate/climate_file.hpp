@@ -36,7 +36,7 @@ struct ClimateVariable {
 /// Contents of a file without the values of its fields. O(points along the axes + variables).
 struct ClimateCatalog {
   std::array<ClimateAxis, 3> axes;  ///< of longitudes, latitudes, levels
-  bool goes_round = false;          ///< the longitudes are periodic: the first one follows the last one
+  bool is_periodic = false;         ///< the longitudes are periodic: the first one follows the last one
   std::int64_t n_steps = 0;
   std::vector<ClimateVariable> variables;
   std::vector<std::string> left_out;    ///< variables on the grid that are not read, and why

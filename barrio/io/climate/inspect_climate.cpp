@@ -17,7 +17,7 @@ Json inspect_climate(const std::string& path, const InspectOptions& options) {
                     {"latitudes", grid.dimensions[1]},
                     {"levels", catalog.axes[2].name.empty() ? 0 : grid.dimensions[2]},
                     {"time_steps", catalog.n_steps},
-                    {"goes_round", catalog.goes_round}};
+                    {"is_periodic", catalog.is_periodic}};
   result["tags"] = Json::array();
   for (const ClimateVariable& variable : catalog.variables)
     result["tags"].push_back(

@@ -54,7 +54,7 @@ mesh::MeshTables read_climate(mpi::Context& context, const std::string& path,
                               const std::vector<std::string>& without_tags) {
   ClimateSource source = open_climate(context, path);
   const ClimateCatalog& catalog = source.catalog;
-  if (catalog.goes_round)
+  if (catalog.is_periodic)
     context.log().notice(fmt::format(
         "{}: the longitudes are periodic, but there are no cells between the last and the first one", path));
   const PointGrid grid = catalog.grid();

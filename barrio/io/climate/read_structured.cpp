@@ -23,13 +23,13 @@ constexpr RegionName read_region{"io.read_structured"};
 
 mesh::StructuredOptions options_of(const ClimateCatalog& catalog, const StructuredReadOptions& wanted) {
   mesh::StructuredOptions options{.decomposition = wanted.decomposition, .ghost_layers = wanted.ghost_layers};
-  options.is_periodic[0] = catalog.goes_round;
+  options.is_periodic[0] = catalog.is_periodic;
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const std::vector<double>& places = catalog.axes[axis].values;
     std::vector<double>& along = options.along[axis];
     along.reserve(places.size() + 1);
     along.insert(along.end(), places.begin(), places.end());
-    if (axis == 0 && catalog.goes_round)
+    if (axis == 0 && catalog.is_periodic)
       along.push_back(places.front() + (places.front() < places.back() ? 360.0 : -360.0));
     if (places.size() == 1) along.push_back(places.front() + 1.0);  // the layer of a grid without levels
     options.n[axis] = std::ssize(along) - 1;
@@ -79,7 +79,7 @@ std::vector<double> read_field(const detail::ClimateSource& source, const Climat
   if (is_flat) box.high[2] = 1;
   if (wraps) box.high[0] = n[0];
   std::vector<double> values = read_climate_box(source.file, variable, box);
-  if (source.catalog.goes_round) {
+  if (source.catalog.is_periodic) {
     const bool must_read = wraps && box.low[0] > 0;
     IndexBox first_column;
     if (must_read) first_column = {{0, box.low[1], box.low[2]}, {1, box.high[1], box.high[2]}};

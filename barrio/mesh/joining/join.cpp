@@ -382,7 +382,7 @@ Json to_json(const JoinReport& report) {
                       {"unmatched", joint.n_unmatched()},
                       {"ambiguous", joint.n_ambiguous},
                       {"chained", joint.n_chained},
-                      {"widest_gap", joint.widest_gap},
+                      {"max_gap", joint.max_gap},
                       {"nearest_miss", std::isfinite(joint.nearest_miss) ? Json(joint.nearest_miss) : Json()},
                       {"joined", joint.is_joined}});
   }

@@ -89,7 +89,7 @@ Joints::Joints(mpi::Context& context, const std::vector<MeshTables>& pieces, con
   do {
     merge();
     count_chains();
-  } while (options.all_or_nothing && open_faulty());
+  } while (options.require_conforming && open_faulty());
   for (Joint& joint : joints_) joint.is_joined = joint.is_joined && joint.n_matched > 0;
 }
 
@@ -295,7 +295,7 @@ void Joints::judge() {
     Joint& joint = joints_[partners_[i].joint];
     joint.n_matched += 1;
     joint.n_ambiguous += end - i > 1 ? 1 : 0;
-    for (; i < end; ++i) joint.widest_gap = std::max(joint.widest_gap, partners_[i].distance);
+    for (; i < end; ++i) joint.max_gap = std::max(joint.max_gap, partners_[i].distance);
   }
   sum_over_ranks();
 }
@@ -305,7 +305,7 @@ void Joints::sum_over_ranks() {
   std::vector<double> gaps;
   for (const Joint& joint : joints_) {
     counts.insert(counts.end(), {joint.n_near, joint.n_matched, joint.n_ambiguous});
-    gaps.insert(gaps.end(), {joint.widest_gap, -joint.nearest_miss});
+    gaps.insert(gaps.end(), {joint.max_gap, -joint.nearest_miss});
   }
   mpi::all_reduce(context_, std::span<std::int64_t>(counts), MPI_SUM);
   mpi::all_reduce(context_, std::span<double>(gaps), MPI_MAX);
@@ -313,7 +313,7 @@ void Joints::sum_over_ranks() {
     joints_[j].n_near = counts[3 * j];
     joints_[j].n_matched = counts[3 * j + 1];
     joints_[j].n_ambiguous = counts[3 * j + 2];
-    joints_[j].widest_gap = gaps[2 * j];
+    joints_[j].max_gap = gaps[2 * j];
     joints_[j].nearest_miss = -gaps[2 * j + 1];
   }
 }

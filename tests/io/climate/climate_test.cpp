@@ -143,7 +143,7 @@ TEST_P(Climate, InspectingFindsTheSame) {
   EXPECT_EQ(found["vertices"], 72);
   EXPECT_EQ(found["entities"], (Json{{"hexes", 30}}));
   EXPECT_EQ(found["grid"],
-            (Json{{"longitudes", 6}, {"latitudes", 4}, {"levels", 3}, {"time_steps", 2}, {"goes_round", true}}));
+            (Json{{"longitudes", 6}, {"latitudes", 4}, {"levels", 3}, {"time_steps", 2}, {"is_periodic", true}}));
   EXPECT_EQ(found["tags"].size(), 4U);
   EXPECT_EQ(found["unsupported"], (Json{"variable 'turned' is left out: it does not run along (level, latitude, "
                                         "longitude) in that order"}));
@@ -291,20 +291,20 @@ INSTANTIATE_TEST_SUITE_P(Formats, Climate,
                                          NetcdfFormat::hdf5));
 
 TEST(ClimateAxes, GoRoundWhereTheFirstFollowsTheLast) {
-  const auto goes_round = [](const std::vector<double>& longitudes) {
+  const auto is_periodic = [](const std::vector<double>& longitudes) {
     const std::string path = written(test::climate_grid(longitudes, {0, 1}, {0, 1}), NetcdfFormat::cdf1);
     return read_structured(world(), path, {.decomposition = Decomposition::sqij, .fields = {}})
         .mesh.options()
         .is_periodic[0];
   };
-  EXPECT_TRUE(goes_round({0, 90, 180, 270}));
-  EXPECT_TRUE(goes_round({-180, -60, 60}));
-  EXPECT_TRUE(goes_round({270, 180, 90, 0}));
-  EXPECT_TRUE(goes_round({0, 89.9999, 180.0001, 270}));
-  EXPECT_TRUE(goes_round({0, 30, 90, 180, 270, 330}));  // uneven
-  EXPECT_FALSE(goes_round({0, 90, 180, 270, 360}));     // has both ends
-  EXPECT_FALSE(goes_round({0, 10, 20}));
-  EXPECT_FALSE(goes_round({0, 180}));
+  EXPECT_TRUE(is_periodic({0, 90, 180, 270}));
+  EXPECT_TRUE(is_periodic({-180, -60, 60}));
+  EXPECT_TRUE(is_periodic({270, 180, 90, 0}));
+  EXPECT_TRUE(is_periodic({0, 89.9999, 180.0001, 270}));
+  EXPECT_TRUE(is_periodic({0, 30, 90, 180, 270, 330}));  // uneven
+  EXPECT_FALSE(is_periodic({0, 90, 180, 270, 360}));     // has both ends
+  EXPECT_FALSE(is_periodic({0, 10, 20}));
+  EXPECT_FALSE(is_periodic({0, 180}));
 }
 
 /// Names and units identify an axis, also among staggered ones.

@@ -169,7 +169,7 @@ TEST(Join, ReportsWhatDidNotMatch) {
   EXPECT_EQ(joint.n_unmatched(), 17);
   EXPECT_TRUE(joint.is_joined);
   EXPECT_EQ(joined.report.n_vertices, 27 + 64 - 4);
-  const Joined open = join(world(), {coarse, fine}, {.tolerance = 1e-6, .all_or_nothing = true});
+  const Joined open = join(world(), {coarse, fine}, {.tolerance = 1e-6, .require_conforming = true});
   EXPECT_FALSE(open.report.joints[0].is_joined);
   EXPECT_EQ(open.report.n_vertices, 27 + 64);
 }
@@ -178,7 +178,7 @@ TEST(Join, AllOrNothingHoldsForEachJoint) {
   const MeshTables left = block({0, 0, 0}, {2, 2, 2});
   const MeshTables middle = block({2, 0, 0}, {2, 2, 2});
   const MeshTables right = make_box(world(), {.n = {3, 3, 3}, .low = {4, 0, 0}, .high = {6, 2, 2}});
-  const Joined joined = join(world(), {left, middle, right}, {.tolerance = 1e-6, .all_or_nothing = true});
+  const Joined joined = join(world(), {left, middle, right}, {.tolerance = 1e-6, .require_conforming = true});
   ASSERT_EQ(joined.report.joints.size(), 2U);
   EXPECT_TRUE(joined.report.joints[0].is_joined);
   EXPECT_FALSE(joined.report.joints[1].is_joined);
@@ -192,7 +192,7 @@ TEST(Join, ToleranceMayDifferFromJointToJoint) {
   const Joined joined = join(world(), {left, middle, right}, {.tolerance = 1e-6, .joints = {{2, 1, 0.02}}});
   EXPECT_EQ(joined.report.n_vertices, 24 - 4);
   ASSERT_EQ(joined.report.joints.size(), 1U) << "left and middle do not come near each other";
-  EXPECT_NEAR(joined.report.joints[0].widest_gap, 0.01, 1e-12);
+  EXPECT_NEAR(joined.report.joints[0].max_gap, 0.01, 1e-12);
   const Joined missed = join(world(), {left, middle, right}, {.tolerance = 0.006});
   EXPECT_EQ(missed.report.n_vertices, 24);
   ASSERT_EQ(missed.report.joints.size(), 2U);
@@ -212,7 +212,7 @@ TEST(Join, ReportsAmbiguousAndChainedMatches) {
   EXPECT_EQ(joint.n_ambiguous, 4);
   EXPECT_EQ(joint.n_chained, 8) << "those of the two boxes are 0.06 apart";
   EXPECT_EQ(joined.report.n_vertices, 16);
-  const Joined open = join(world(), {one, two}, {.tolerance = 0.05, .all_or_nothing = true});
+  const Joined open = join(world(), {one, two}, {.tolerance = 0.05, .require_conforming = true});
   EXPECT_EQ(open.report.n_vertices, 24);
 }
 
@@ -254,7 +254,7 @@ TEST(Join, TakesNoLongerForAWideTolerance) {
 TEST(Join, MergesWithinAPieceWhenAsked) {
   // One file with two unmerged blocks, made by a join that merges nothing.
   const std::vector<MeshTables> pieces{block({0, 0, 0}, {2, 2, 2}), block({2, 0, 0}, {2, 2, 2})};
-  MeshTables unmerged = join(world(), pieces, {.joints = {{0, 1, 0.0}}, .all_or_nothing = false}).tables;
+  MeshTables unmerged = join(world(), pieces, {.joints = {{0, 1, 0.0}}, .require_conforming = false}).tables;
   EXPECT_EQ(unmerged.vertices.n_rows, 45);
   unmerged =
       join(world(), {pieces[0], moved(pieces[1], [](std::int64_t, double* x) { x[0] += 1e-5; })}, {.tolerance = 1e-9})

@@ -98,7 +98,7 @@ def amr(ranks: int = 2, checksum: str = "4b1e1a6279144d77") -> dict[str, Any]:
                    {"variable": "momentum_x", "begin": 0.0, "end": 0.0125}],
         "series": {"time": [0.0, 0.1, 0.2], "mass": [0.5, 0.5, 0.5]},
         "errors": [{"quantity": "density", "error": 0.0041},
-                   {"quantity": "together", "error": 0.012, "at_most": 0.011, "is_met": False}],
+                   {"quantity": "together", "error": 0.012, "max_error": 0.011, "is_met": False}],
         "slices": [{"file": "a.png", "quantity": "density", "time": 0.2, "min": 0.125, "max": 1.0,
                     "has_boxes": True},
                    {"file": "gone.png", "quantity": "density", "time": 0.2, "min": 0.125, "max": 1.0,

@@ -102,7 +102,7 @@ def _errors(document: Document) -> list[Html]:
     for one in document.items("errors"):
         if not isinstance(one, dict):
             continue
-        most, is_met = one.get("at_most"), one.get("is_met")
+        most, is_met = one.get("max_error"), one.get("is_met")
         badge: Any = None
         if is_met is not None:
             badge = tag(
