@@ -6,8 +6,8 @@
 #include <limits>
 #include <random>
 
-#include "barrio/amr/advance/exact_sum.hpp"
 #include "barrio/base/error.hpp"
+#include "barrio/mpi/exact_sum.hpp"
 #include "tests/amr/moving_blob.hpp"
 #include "tests/support/mpi_test.hpp"
 
@@ -15,9 +15,9 @@ namespace barrio::amr {
 namespace {
 
 double sum_of(std::span<const double> mine) {
-  std::vector<detail::ExactSum> sums(1);
+  std::vector<mpi::ExactSum> sums(1);
   for (const double one : mine) sums[0].add(one);
-  return detail::ExactSum::over_all(barrio::test::world(), sums)[0];
+  return mpi::ExactSum::over_all(barrio::test::world(), sums)[0];
 }
 
 TEST(ExactSum, DependsNeitherOnOrderNorOnRanks) {

@@ -2,9 +2,9 @@
 #include <bit>
 
 #include "barrio/amr/advance/body.hpp"
-#include "barrio/amr/advance/exact_sum.hpp"
 #include "barrio/base/hash.hpp"
 #include "barrio/mpi/collectives.hpp"
+#include "barrio/mpi/exact_sum.hpp"
 
 namespace barrio::amr {
 
@@ -13,13 +13,13 @@ template <std::size_t D>
 std::vector<double> Simulation<D>::totals() const {
   const Body& body = *body_;
   const std::int64_t n = body.hierarchy.space().block_size();
-  std::vector<detail::ExactSum> sums(body.n_variables);
+  std::vector<mpi::ExactSum> sums(body.n_variables);
   for (const double* const block : body.blocks[0])
     for (int v = 0; v < body.n_variables; ++v)
       for (std::int64_t i = 0; i < n; ++i) sums[v].add(block[v * n + i]);
   double volume = 1.0;
   for (const double size : body.hierarchy.space().cell_size(0)) volume *= size;
-  std::vector<double> totals = detail::ExactSum::over_all(body.context, sums);
+  std::vector<double> totals = mpi::ExactSum::over_all(body.context, sums);
   for (double& total : totals) total *= volume;
   return totals;
 }
@@ -28,7 +28,7 @@ template <std::size_t D>
 std::vector<double> Simulation<D>::integrals(int n, const CellFunction& function) const {
   const Body& body = *body_;
   const BlockSpace<D>& space = body.hierarchy.space();
-  std::vector<detail::ExactSum> sums(n);
+  std::vector<mpi::ExactSum> sums(n);
   std::vector<double> u(body.n_variables);
   std::vector<double> values(n);
   std::vector<std::uint8_t> is_covered(space.block_size());
@@ -46,7 +46,7 @@ std::vector<double> Simulation<D>::integrals(int n, const CellFunction& function
       }
     }
   }
-  return detail::ExactSum::over_all(body.context, sums);
+  return mpi::ExactSum::over_all(body.context, sums);
 }
 
 template <std::size_t D>

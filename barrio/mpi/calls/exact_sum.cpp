@@ -1,4 +1,4 @@
-#include "barrio/amr/advance/exact_sum.hpp"
+#include "barrio/mpi/exact_sum.hpp"
 
 #include <bit>
 #include <cmath>
@@ -6,7 +6,7 @@
 
 #include "barrio/mpi/collectives.hpp"
 
-namespace barrio::amr::detail {
+namespace barrio::mpi {
 
 void ExactSum::add(double x) noexcept {
   constexpr int mantissa_bits = 52;
@@ -87,4 +87,4 @@ std::vector<double> ExactSum::over_all(mpi::Context& context, std::span<ExactSum
   return all;
 }
 
-}  // namespace barrio::amr::detail
+}  // namespace barrio::mpi

@@ -1,5 +1,7 @@
 #pragma once
 
+/// @file Exact sums of doubles over all ranks.
+
 #include <array>
 #include <cstdint>
 #include <span>
@@ -7,7 +9,7 @@
 
 #include "barrio/mpi/context.hpp"
 
-namespace barrio::amr::detail {
+namespace barrio::mpi {
 
 /// Exact sum of doubles of any size (Kulisch's long accumulator): an integer in digits of 32 bits, each with room for
 /// carries. Neither the order of additions nor their distribution over ranks matters.
@@ -28,4 +30,4 @@ class ExactSum {
   std::uint32_t n_since_carry_ = 0;
 };
 
-}  // namespace barrio::amr::detail
+}  // namespace barrio::mpi
