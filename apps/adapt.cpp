@@ -6,6 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "apps/command.hpp"
 #include "apps/degenerate.hpp"
@@ -65,8 +69,14 @@ class Adapt : public Command {
                    "Degrees: where the boundary turns by more there is a feature edge, which stays")
         ->check(CLI::Range(0.0, 180.0))
         ->capture_default_str();
-    app.add_option("--min-quality", options_.min_quality,
-                   "Mean ratio (1 is regular): no change makes a cell worse than both this and the cells before")
+    app.add_option("--tolerance", options_.tolerance,
+                   "Distance by which vertices may leave planes and straight lines (default: a few units of the last "
+                   "digit of the coordinates)")
+        ->check(CLI::PositiveNumber);
+    app.add_option(
+           "--min-quality", options_.min_quality,
+           "Mean ratio (1 is regular): no change but the halving of long edges makes a cell worse than both this "
+           "and the cells before")
         ->check(CLI::Range(0.0, 1.0))
         ->capture_default_str();
     app.add_option("--frozen", options_.frozen_sets,
@@ -124,6 +134,11 @@ class Adapt : public Command {
     result["cells_unchanged"] = report.n_unchanged;
     result["quality"] = {{"min", report.min_quality}, {"mean", report.mean_quality}};
     result["edges_in_range"] = report.in_range;
+    result["tolerance"] = report.tolerance;
+    result["measures"] = Json::array();
+    for (const adapt::SetMeasure& one : report.measures)
+      result["measures"].push_back(
+          {{"set", one.name}, {"dimension", mesh::value(one.dim)}, {"before", one.before}, {"after", one.after}});
     result["is_complete"] = report.is_complete;
     result["seconds"] = mpi::max(*context, report.seconds);
     result["seconds_of_balance"] = mpi::max(*context, report.balance_seconds);
@@ -147,6 +162,7 @@ class Adapt : public Command {
     text += fmt::format("  mean ratio at least {:.2f}, mean {:.2f}; {:.0f} % of the edges have the wanted length\n",
                         r["quality"]["min"].get<double>(), r["quality"]["mean"].get<double>(),
                         100 * r["edges_in_range"].get<double>());
+    text += render_measures(r["measures"], r["tolerance"].get<double>());
     constexpr double few = 0.5;
     if (r["edges_in_range"].get<double>() < few && r["is_complete"].get<bool>())
       text += fmt::format(
@@ -160,6 +176,29 @@ class Adapt : public Command {
   }
 
  private:
+  /// Render the volume of the mesh, and the sets whose area or volume has changed most.
+  static std::string render_measures(const Json& measures, double tolerance) {
+    constexpr double rounding = 1e-12;
+    constexpr std::size_t max_lines = 5;
+    std::vector<std::pair<double, const Json*>> changed;
+    for (const Json& one : measures) {
+      const double before = one["before"].get<double>();
+      const double change = std::abs(one["after"].get<double>() - before) / before;
+      if (change > rounding) changed.emplace_back(change, &one);
+    }
+    if (changed.empty())
+      return fmt::format("  volumes and areas of all sets as before; planes and lines to {:.1e}\n", tolerance);
+    std::ranges::sort(changed, std::ranges::greater{}, &std::pair<double, const Json*>::first);
+    std::string text;
+    for (const auto& [change, one] : std::span(changed).first(std::min(changed.size(), max_lines))) {
+      const std::string of = (*one)["set"].get<std::string>();
+      text += fmt::format("  {} of {}: {:.10g}, before {:.10g} (relative change {:.1e})\n",
+                          (*one)["dimension"].get<int>() == 2 ? "area" : "volume", of.empty() ? "the mesh" : of,
+                          (*one)["after"].get<double>(), (*one)["before"].get<double>(), change);
+    }
+    if (changed.size() > max_lines) text += fmt::format("  and {} more sets\n", changed.size() - max_lines);
+    return text + fmt::format("  planes and lines are kept to {:.1e}, by the digits of the coordinates\n", tolerance);
+  }
   /// Return a limit for JSON, which has no infinity.
   static Json text_of(double limit) { return std::isfinite(limit) ? Json(limit) : Json(); }
   /// Return the name of the field with sizes; it is computed here if errors are given. Collective.

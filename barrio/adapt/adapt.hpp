@@ -14,8 +14,13 @@ namespace barrio::adapt {
 struct AdaptOptions {
   /// Degrees. Where the boundary turns by more there is a feature edge; where feature edges turn by more, a corner.
   double feature_angle = 40.0;
-  /// Mean ratio. No change makes a cell worse than both this and the worst cell that it replaces. The limit is at most
-  /// 0.6 of the mean over the mesh, which matters where cells are bad on the whole, as in a thin plate.
+  /// Model units. Vertices leave planes and straight lines by no more than that; where the boundary and the faces of
+  /// sets turn by more, they keep their vertices. 0: a few units of the last digit that the coordinates have, at most
+  /// 1e-5 of the diagonal of the mesh, and at least 1e-11 of it.
+  double tolerance = 0.0;
+  /// Mean ratio. No change but the halving of an edge makes a cell worse than both this and the worst cell that it
+  /// replaces. The limit is at most 0.6 of the mean over the mesh, which matters where cells are bad on the whole, as
+  /// in a thin plate.
   double min_quality = 0.3;
   /// Move cells between ranks: before, to balance the predicted work, and after, to balance the number of cells.
   bool balances = true;
@@ -42,18 +47,29 @@ struct ChangeCounts {
   std::int64_t n_passes = 0;  ///< of all rounds: one message a pass to each neighbour, and at most 2 more a round
 };
 
+/// Area of the faces of a set, or volume of its cells, before and after.
+struct SetMeasure {
+  std::string name;                   ///< of the set, or its kind and id; empty for the whole mesh
+  std::int32_t set = -1;              ///< place among the sets of the mesh; -1 for the whole mesh
+  mesh::Dim dim = mesh::Dim::volume;  ///< face: an area
+  double before = 0.0;
+  double after = 0.0;
+};
+
 struct AdaptReport {
   std::int64_t n_cells_before = 0;
   std::int64_t n_cells = 0;
   std::int64_t n_unchanged = 0;  ///< cells of which only the id has changed
   double min_quality = 0.0;      ///< mean ratio, 1 for a regular tetrahedron
   double mean_quality = 0.0;
+  double tolerance = 0.0;   ///< model units, that of planes and straight lines: see AdaptOptions::tolerance
   double in_range = 0.0;    ///< part of the edges, counted cell by cell, from 1/sqrt(2) to sqrt(2) of the wanted length
   bool is_complete = true;  ///< false: max_seconds ended the rounds early
   ChangeCounts splits;
   ChangeCounts collapses;
   ChangeCounts swaps;
   ChangeCounts moves;
+  std::vector<SetMeasure> measures;   ///< of the whole mesh, and of each set with faces or cells
   std::vector<std::string> left_out;  ///< names of the data that was dropped: see AdaptOptions::leaves_out
   double seconds = 0.0;               ///< total on this rank
   double balance_seconds = 0.0;       ///< part of it spent moving cells between ranks

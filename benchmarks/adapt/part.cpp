@@ -67,7 +67,7 @@ void Part::add_vertices(const adapt::detail::Sizes& sizes) {
     const bool is_shared = local_.vertex_sharers[v] >= 0;
     Vertex vertex;
     for (std::size_t i = 0; i < 3; ++i) vertex.at[i] = local_.coordinates[3 * v + i];
-    vertex.inverse_size = sizes.inverse_at(vertex.at, 1.0);
+    vertex.inverse_size = sizes.inverse_at(vertex.at, 1.0F);
     vertex.key = {is_shared ? of_interface : of_mesh, static_cast<std::uint64_t>(value(local_.vertex_ids[v]))};
     vertex.owner = is_shared ? of_several : mine;
     vertex.classification = static_cast<Classification>(3 - std::min(std::popcount(sides_of(vertex.at)), 3));

@@ -179,7 +179,7 @@ TEST(AdaptBadInput, CoordinatesBeyondWhatCanBeComputed) {
     mesh::LocalMesh local = std::move(made).release();
     for (double& x : local.coordinates) x *= factor;
     Mesh mesh = mesh::adopt(context, std::move(local));
-    expect_refused(mesh, uniform_size(factor), ErrorCode::bad_input, "scale the coordinates");
+    expect_refused(mesh, uniform_size(factor), ErrorCode::bad_input, "must be from 1e-37 to 1e37");
   }
 }
 

@@ -18,7 +18,7 @@ Tets wheel() {
   const auto add = [&](double x, double y, double z) {
     Vertex vertex;
     vertex.at = {x, y, z};
-    vertex.inverse_size = 1.0;
+    vertex.inverse_size = 1.0F;
     vertex.key = {1, static_cast<std::uint64_t>(mesh.vertices.size())};
     mesh.add_vertex(vertex);
   };
@@ -65,10 +65,10 @@ TEST(Measure, ARegularTetrahedronHasQualityOne) {
 TEST(Measure, ALengthIsTheIntegralOfTheInverseSize) {
   Vertex a;
   Vertex b;
-  a.inverse_size = 1.0;
+  a.inverse_size = 1.0F;
   b.at = {3, 0, 0};
   for (const double h : {0.5, 0.9, 1.0, 1.1, 2.0}) {
-    b.inverse_size = 1 / h;
+    b.inverse_size = static_cast<float>(1 / h);
     constexpr int n = 100'000;  // midpoint rule
     double integral = 0;
     for (int i = 0; i < n; ++i) integral += 3.0 / n / std::pow(h, (i + 0.5) / n);

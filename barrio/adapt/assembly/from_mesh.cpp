@@ -10,6 +10,7 @@
 #include <numeric>
 #include <string>
 
+#include "barrio/adapt/assembly/pinched.hpp"
 #include "barrio/adapt/size_fields.hpp"
 #include "barrio/base/error.hpp"
 #include "barrio/base/sort_unique.hpp"
@@ -54,6 +55,11 @@ std::vector<std::int32_t> order_along_curve(const mesh::Mesh& mesh) {
   return order;
 }
 
+/// Tell whether a set lists what a Medit file requires to stay.
+bool is_required(const mesh::SetInfo& set) {
+  return set.kind == mesh::SetKind::other && (set.name == "Corners" || set.name.starts_with("Required"));
+}
+
 class Importer {
  public:
   Importer(const mesh::Mesh& mesh, const Sizes& sizes, const std::string& size_field, const AdaptOptions& options,
@@ -68,9 +74,11 @@ class Importer {
   Imported run() {
     for (const mesh::MeshSet& set : mesh_.sets()) out_.sets.push_back(set.info);
     is_frozen_ = mesh::named_sets(options_.frozen_sets, out_.sets, "freezing");
-    tets().has_frozen = !options_.frozen_sets.empty() || !mesh_.cells().has_one_type;
+    for (std::size_t s = 0; s < is_frozen_.size(); ++s)
+      if (is_required(out_.sets[s])) is_frozen_[s] = true;
+    tets().has_frozen = std::ranges::find(is_frozen_, true) != is_frozen_.end() || !mesh_.cells().has_one_type;
     out_.transfer = Transfer(mesh_, options_.parent_field, size_field_);
-    tets().carry(out_.transfer.carried());
+    find_node_sets();
     find_owners();
     take_vertices();
     const std::vector<std::uint32_t> membership_of_cell = find_memberships(Dim::volume, out_.cells, 0);
@@ -81,6 +89,7 @@ class Importer {
     out_.others.take(mesh_, out_.transfer, owner_, membership_of_cell, membership_of_face);
     mpi::agree_after(mesh_.context(), [&] { find_features(); });
     classify_vertices();
+    split_pinched(mesh_.context(), tets());
     out_.transfer.end_taking();
     return std::move(out_);
   }
@@ -114,6 +123,22 @@ class Importer {
     exchange::HaloExchange<Rank>(mesh_.context(), mesh_.halo_plan(Dim::vertex), owner_, 1).exchange();
   }
 
+  /// Find the memberships of vertices in sets. Those of sets that stay as they are make corners.
+  void find_node_sets() {
+    SetMemberships memberships;
+    const std::vector<std::uint32_t> of = find_memberships(Dim::vertex, memberships, 0);
+    NodeSets node_sets(memberships.all());
+    node_sets_.reserve(of.size());
+    for (const std::uint32_t one : of) {
+      const std::span<const std::int32_t> sets = memberships.sets_of(one & ~std::uint32_t{frozen_face});
+      node_sets_.push_back(node_sets.number_of({sets.begin(), sets.end()}));
+      stays_.push_back((one & frozen_face) != 0);
+    }
+    Tets::Carried carried = out_.transfer.carried();
+    carried.node_sets = memberships.all().size() > 1;
+    tets().carry(carried, std::move(node_sets));
+  }
+
   void take_vertices() {
     const mesh::VertexTable& from = mesh_.vertices();
     slot_.assign(from.size(), no_slot);
@@ -134,6 +159,7 @@ class Importer {
       vertex.owner = owner_[v];
       slot_[v] = tets().add_vertex(vertex);
       out_.transfer.take_vertex(local_id(v), slot_[v], tets());
+      tets().set_membership(slot_[v], node_sets_[v]);
     }
     take_sizes();
   }
@@ -142,11 +168,11 @@ class Importer {
     if (sizes_.is_linear()) {
       const std::vector<double> sizes = sizes_in_field(mesh_, size_field_);
       for (std::size_t v = 0; v < sizes.size(); ++v)
-        if (slot_[v] >= 0) tets().vertices[slot_[v]].inverse_size = 1.0 / sizes[v];
+        if (slot_[v] >= 0) tets().vertices[slot_[v]].inverse_size = static_cast<float>(1.0 / sizes[v]);
       return;
     }
     mpi::agree_after(mesh_.context(), [&] {
-      for (Vertex& vertex : tets().vertices) vertex.inverse_size = sizes_.inverse_at(vertex.at, 1.0);
+      for (Vertex& vertex : tets().vertices) vertex.inverse_size = sizes_.inverse_at(vertex.at, 1.0F);
       sizes_.throw_fault();
     });
   }
@@ -306,9 +332,8 @@ class Importer {
       add_if_feature(std::span(sides).subspan(first, end - first));
       first = end;
     }
-    for (const mesh::MeshSet& set : mesh_.sets())
-      for (const LocalId v : set.vertices)
-        if (slot_[index(v)] >= 0) tets().vertices[slot_[index(v)]].classification = Classification::corner;
+    for (std::size_t v = 0; v < stays_.size(); ++v)
+      if (stays_[v] && slot_[v] >= 0) tets().vertices[slot_[v]].classification = Classification::corner;
     sort_unique(features_);
     std::vector<std::uint8_t> is_on_feature(tets().vertices.size(), 0);
     for (const auto& [a, b] : features_) is_on_feature[a] = is_on_feature[b] = 1;
@@ -375,12 +400,6 @@ class Importer {
     halo.exchange();
     for (std::size_t v = 0; v < on.size(); ++v)
       if (slot_[v] >= 0) tets().vertices[slot_[v]].classification = static_cast<Classification>(on[v]);
-    const std::vector<std::uint32_t> membership_of = find_memberships(Dim::vertex, out_.vertices, 0);
-    for (std::size_t v = 0; v < owner_.size(); ++v)
-      if (owner_[v] == me() && !out_.vertices.sets_of(membership_of[v]).empty())
-        out_.vertex_memberships.emplace_back(mesh_.vertices().global_ids[v],
-                                             static_cast<std::uint16_t>(membership_of[v]));
-    std::ranges::sort(out_.vertex_memberships);
   }
 
   const mesh::Mesh& mesh_;
@@ -394,7 +413,9 @@ class Importer {
   std::vector<Slot> slot_;   // of each local vertex
   std::vector<std::pair<Slot, Slot>> features_;
   std::vector<std::int32_t> last_;
-  std::vector<bool> is_frozen_;  // of each set
+  std::vector<bool> is_frozen_;              // of each set
+  std::vector<NodeSets::Number> node_sets_;  // of each local vertex
+  std::vector<bool> stays_;                  // of each local vertex: it is in a frozen set
 };
 
 }  // namespace
@@ -409,7 +430,7 @@ std::vector<double> sizes_in_field(const mesh::Mesh& mesh, const std::string& na
   mpi::agree_after(mesh.context(), [&] {
     for (std::size_t v = 0; v < sizes.size(); ++v) {
       const std::vector<double>& x = mesh.vertices().coordinates;
-      Sizes::check(sizes[v], {x[3 * v], x[3 * v + 1], x[3 * v + 2]});
+      (void)Sizes::inverse(sizes[v], {x[3 * v], x[3 * v + 1], x[3 * v + 2]});
     }
   });
   sizes.resize(mesh.n_local(Dim::vertex));

@@ -18,16 +18,12 @@ namespace barrio::adapt::detail {
 
 /// Membership of a face on the boundary or between materials that is not listed.
 inline constexpr std::uint16_t unlisted = 1;
-inline constexpr std::uint64_t of_mesh = 1;  ///< `Key::high` of a vertex that has a global id
 
 /// An imported mesh: the kernel's tetrahedra, and the data of the mesh that the kernel does not hold.
 struct Imported {
   Tets tets;
   SetMemberships faces;  ///< of listed faces, from `unlisted` + 1
   SetMemberships cells;
-  SetMemberships vertices;
-  /// Vertices of this rank that are in sets, which therefore stay: (global id, membership), ascending.
-  std::vector<std::pair<GlobalId, std::uint16_t>> vertex_memberships;
   std::vector<mesh::SetInfo> sets;
   Transfer transfer;
   OtherCells others;

@@ -59,7 +59,7 @@ void OtherCells::take(const mesh::Mesh& mesh, const Transfer& transfer, std::spa
     vertex.key = key_of(mesh, v);
     vertex.owner = owner[index(v)];
     vertex.classification = Classification::corner;
-    vertex.inverse_size = 1.0;  // unused: no length is measured here
+    vertex.inverse_size = 1.0F;  // unused: no length is measured here
     std::ranges::copy(transfer.values_of(v), std::back_inserter(values_));
     vertex_parents_.push_back(transfer.vertex_parent(v));
     ranks.clear();

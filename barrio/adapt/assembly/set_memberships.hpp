@@ -23,6 +23,8 @@ class SetMemberships {
     return number < first_ || number - first_ >= sets_.size() ? std::span<const std::int32_t>()
                                                               : sets_[number - first_];
   }
+  /// Return those of all ranks, ascending. @pre `agree` was called
+  [[nodiscard]] const std::vector<std::vector<std::int32_t>>& all() const noexcept { return sets_; }
   [[nodiscard]] bool is_known(std::size_t number) const noexcept {
     return number >= first_ && number - first_ < sets_.size();
   }

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "barrio/adapt/assembly/pinched.hpp"
 #include "barrio/base/memory.hpp"
 #include "barrio/base/sort_unique.hpp"
 #include "barrio/exchange/message.hpp"
@@ -36,6 +37,7 @@ class Exporter {
 
   mesh::LocalMesh run() {
     out_.cell_dim = Dim::volume;
+    at_pinched_ = merge_pinched(imported_.tets);
     imported_.others.add_to(imported_.tets);
     find_owners();
     number_vertices();
@@ -213,7 +215,9 @@ class Exporter {
 
   void find_ranks_at(Slot v, std::vector<Slot>& star, std::vector<Rank>& ranks) {
     star.clear();
-    if (vertex(v).tet != no_slot) imported_.tets.star(v, star);
+    const auto at = std::ranges::equal_range(at_pinched_, v, {}, &std::pair<Slot, Slot>::first);
+    for (const auto& [pinched, t] : at) star.push_back(t);
+    if (at.empty() && vertex(v).tet != no_slot) imported_.tets.star(v, star);
     const std::span<const Rank> more = others().ranks_at(v);
     ranks.assign(more.begin(), more.end());
     for (const Slot t : star)
@@ -231,7 +235,7 @@ class Exporter {
     };
     std::vector<Letter> letters(neighbours_.size());
     sharers_.assign(used_.size(), -1);
-    memberships_.assign(used_.size(), no_set());
+    memberships_.assign(used_.size(), 0);
     const auto tell = [&](std::uint16_t item_membership, const SharedItem& item, const std::vector<Rank>& ranks,
                           auto&& list) {
       for (const Rank rank : ranks) {
@@ -247,7 +251,7 @@ class Exporter {
     for (Slot v = 0; v < std::ssize(tets().vertices); ++v) {
       const Vertex& one = tets().vertices[v];
       if (!is_live(v) || one.owner != me()) continue;
-      const std::uint16_t vertex_membership = membership_of(one.key);
+      const std::uint16_t vertex_membership = tets().membership_of(v);
       if (place_[v] >= 0) memberships_[place_[v]] = vertex_membership;
       if (neighbours_.empty()) continue;  // no other rank uses it
       find_ranks_at(v, star, users);
@@ -357,23 +361,14 @@ class Exporter {
       for (const std::int32_t set : imported_.faces.sets_of(kept_[f].face_membership & ~frozen_face))
         out_.sets[set].entities[mesh::index(Dim::face)].insert(local_id(f));
     for (std::size_t v = 0; v < used_.size(); ++v)
-      for (const std::int32_t set : imported_.vertices.sets_of(memberships_[v]))
+      for (const std::int32_t set : tets().node_sets().sets_of(memberships_[v]))
         out_.sets[set].vertices.insert(local_id(v));
   }
-
-  /// Return the membership of a vertex of this rank.
-  [[nodiscard]] std::uint16_t membership_of(const Key& key) const {
-    if (key.high != of_mesh) return no_set();
-    const GlobalId id = global_id(key.low);
-    const auto at =
-        std::ranges::lower_bound(imported_.vertex_memberships, id, {}, [](const auto& one) { return one.first; });
-    return at != imported_.vertex_memberships.end() && at->first == id ? at->second : no_set();
-  }
-  static constexpr std::uint16_t no_set() noexcept { return 0xFFFF; }
 
   mpi::Context& context_;
   Imported imported_;
   std::vector<Rank> neighbours_;
+  std::vector<std::pair<Slot, Slot>> at_pinched_;  // pinched vertex, a tetrahedron of it
   mesh::LocalMesh out_;
   std::vector<Rank> owner_;          // of each tetrahedron
   std::vector<Slot> mine_;           // tetrahedra that become cells of this rank

@@ -4,12 +4,26 @@
 #include "barrio/adapt/kernel/operator.hpp"
 
 namespace barrio::adapt::detail {
+namespace {
+
+// Both keep the work linear in the number of tetrahedra around a hub.
+constexpr std::size_t max_star = 10'000;  // vertices with more tetrahedra stay
+constexpr std::size_t max_targets = 64;
+
+}  // namespace
+
+/// Return the length below which edges of a star are collapsed.
+double Collapse::below(double worst) const noexcept {
+  constexpr double mended = 1.0;
+  return worst < limits_.mend ? mended : limits_.short_edge;
+}
 
 void Collapse::propose(Slot v, std::uint32_t round, std::vector<Candidate>& out) {
   if (vertex(v).classification == Classification::corner) return;
   star_.gather(mesh_, v);
   const double shortest = *std::ranges::min_element(star_.length);
-  if (shortest >= limits_.short_edge) return has_nothing(v);
+  if (shortest >= below(star_.worst)) return has_nothing(v);
+  if (!is_in_share(vertex(v).key, {}, limits_)) return has_nothing(v);
   // Short edges first, in four steps for each factor of two; in random order within a step.
   constexpr double max_halvings = 8;
   const double step = 4 * (std::log2(shortest) + max_halvings);
@@ -37,29 +51,14 @@ bool Collapse::is_along(Slot v, Slot to) const {
   return is_along;
 }
 
-/// Tell whether listed faces keep their planes and sides.
-bool Collapse::keeps_planes(Slot v, Slot to) const {
-  constexpr double max_turn = 1e-12;  // square of the sine
-  for (const Slot t : star_.tets) {
-    const Tet& tet = mesh_.tets[t];
-    if (tet.has(to)) continue;
-    const std::size_t at = tet.place_of(v);
-    for (std::size_t f = 0; f < 4; ++f) {
-      if (f == at || tet.face_membership[f] == 0) continue;
-      std::array<Point, 3> old{};
-      std::array<Point, 3> now{};
-      for (std::size_t i = 0; i < 3; ++i) {
-        const Slot w = tet.v[face_of[f][i]];
-        old[i] = vertex(w).at;
-        now[i] = w == v ? vertex(to).at : old[i];
-      }
-      const Point a = cross(old[1] - old[0], old[2] - old[0]);
-      const Point b = cross(now[1] - now[0], now[2] - now[0]);
-      const double ab = dot(a, b);
-      if (ab <= 0 || ab * ab < (1 - max_turn) * dot(a, a) * dot(b, b)) return false;
-    }
-  }
-  return true;
+/// Tell whether listed faces and feature edges at a vertex are flat and straight, so that they keep their shape if the
+/// vertex leaves them.
+bool Collapse::is_flat(Slot v) {
+  const Classification classification = vertex(v).classification;
+  if (classification == Classification::volume) return true;
+  sheets_.gather(mesh_, v, star_.tets);
+  if (classification == Classification::edge && !sheets_.straight_line(limits_.flatness)) return false;
+  return sheets_.are_flat(limits_.flatness);
 }
 
 /// Return the lowest quality if the centre moves to a neighbour. A result below `at_least` is an upper bound only.
@@ -81,18 +80,41 @@ bool Collapse::makes_long_edge(std::size_t target) const {
   });
 }
 
+/// Tell whether the collapse makes an edge between pinched vertices: there may be one in another group.
+bool Collapse::joins_pinched(Slot to) const {
+  return is_pinched(mesh_.key(to)) &&
+         std::ranges::any_of(star_.neighbours, [&](Slot w) { return w != to && is_pinched(mesh_.key(w)); });
+}
+
+/// Find the neighbours that the vertex may move to: those at edges below a length, of many the nearest.
+void Collapse::find_targets(double below) {
+  targets_.clear();
+  for (std::size_t i = 0; i < star_.neighbours.size(); ++i)
+    if (star_.length[i] < below) targets_.push_back(i);
+  if (targets_.size() <= max_targets) return;
+  std::ranges::nth_element(targets_, targets_.begin() + max_targets, [&](std::size_t i, std::size_t j) {
+    if (star_.length[i] != star_.length[j]) return star_.length[i] < star_.length[j];
+    return mesh_.key(star_.neighbours[i]) < mesh_.key(star_.neighbours[j]);
+  });
+  targets_.resize(max_targets);
+}
+
 bool Collapse::decide(const Candidate& candidate, std::uint32_t /*round*/, Change& out) {
   const Slot v = candidate.of[0];
+  if (out.cavity.size() > max_star) return false;
   star_.gather(mesh_, v, out.cavity);
-  double best = std::min<double>(star_.worst, limits_.floor);
+  if (is_held(v, star_.tets) || !is_flat(v)) return false;
+  constexpr double min_gain = 1.05;
+  const bool mends = star_.worst < limits_.mend;
+  double best = mends ? min_gain * star_.worst : std::min<double>(star_.worst, limits_.floor);
   Slot chosen = no_slot;
-  for (std::size_t target = 0; target < star_.neighbours.size(); ++target) {
+  find_targets(below(star_.worst));
+  for (const std::size_t target : targets_) {
     const Slot to = star_.neighbours[target];
-    if (star_.length[target] >= limits_.short_edge || !is_along(v, to)) continue;
+    if (!is_along(v, to)) continue;
     const double worst = worst_made(target, best);
     if (worst < best || (worst == best && chosen != no_slot && mesh_.key(chosen) < mesh_.key(to))) continue;
-    if (makes_long_edge(target) || (vertex(v).classification != Classification::volume && !keeps_planes(v, to)))
-      continue;
+    if (makes_long_edge(target) || joins_pinched(to)) continue;
     best = worst;
     chosen = to;
   }

@@ -39,8 +39,9 @@ inline double cubed_mean_ratio(const Point& a, const Point& b, const Point& c, c
 /// differ by a factor of 2. The same, bit by bit, from either end. Source: Pólya and Szegö 1951.
 inline double metric_length(const Vertex& a, const Vertex& b) noexcept {
   const Point d = b.at - a.at;
-  return std::sqrt(dot(d, d)) * (4.0 * std::sqrt(a.inverse_size * b.inverse_size) + (a.inverse_size + b.inverse_size)) /
-         6.0;
+  const double p = a.inverse_size;
+  const double q = b.inverse_size;
+  return std::sqrt(dot(d, d)) * (4.0 * std::sqrt(p * q) + (p + q)) / 6.0;
 }
 
 }  // namespace barrio::adapt::detail

@@ -20,6 +20,11 @@ std::uint64_t hash_of(const Key& a, const Key& b) noexcept {
   return mixed(mixed(mixed(mixed(a.high) + a.low) + b.high) + b.low);
 }
 
+bool is_in_share(const Key& a, const Key& b, const Limits& limits) noexcept {
+  constexpr double all = 0x1p64;
+  return limits.share >= 1.0 || static_cast<double>(mixed(hash_of(a, b) + limits.seed)) < limits.share * all;
+}
+
 std::uint64_t order_of(double step, std::uint64_t hash) noexcept {
   constexpr unsigned hash_bits = 58;
   constexpr std::uint64_t hash_mask = (1ULL << hash_bits) - 1;
@@ -28,6 +33,8 @@ std::uint64_t order_of(double step, std::uint64_t hash) noexcept {
 
 void note_wants(Tets& mesh, Slot t, const Limits& limits) noexcept {
   const Tet& tet = mesh.tets[t];
+  if (tet.quality < limits.mend)
+    for (const Slot v : tet.v) mesh.vertices[v].active |= wanted(collapses);
   if (tet.quality <= limits.good)
     for (const Slot v : tet.v) mesh.vertices[v].active |= wanted(swaps);
   if (tet.quality <= limits.good_star)
@@ -49,6 +56,32 @@ bool Operator::is_untouched(std::span<const Slot> tets, std::uint32_t round) con
   return std::ranges::none_of(tets, [&](Slot t) { return mesh_.tets[t].changed == round; });
 }
 
+bool Operator::is_held(Slot v, std::span<const Slot> star) const {
+  const NodeSets::Number own = mesh_.membership_of(v);
+  if (own == 0) return false;
+  const Classification on = vertex(v).classification;
+  bool has_peers = false;  // neighbours that lie on the same line or surface, or in the volume as well
+  bool peers_hold = false;
+  bool others_hold = false;
+  for (const Slot t : star) {
+    const Tet& tet = mesh_.tets[t];
+    const std::size_t at = tet.place_of(v);
+    for (std::size_t i = 0; i < 4; ++i) {
+      if (i == at) continue;
+      const auto has_face = [&](std::size_t f) { return f != at && f != i && tet.face_membership[f] != 0; };
+      const bool is_along = on == Classification::edge ? (tet.features & edge_bit(at, i)) != 0
+                                                       : on != Classification::surface || has_face(0) || has_face(1) ||
+                                                             has_face(2) || has_face(3);
+      if (!is_along) continue;
+      const bool holds = !mesh_.node_sets().has_all_of(mesh_.membership_of(tet.v[i]), own);
+      const bool is_peer = vertex(tet.v[i]).classification == on;
+      has_peers = has_peers || is_peer;
+      (is_peer ? peers_hold : others_hold) |= holds;
+    }
+  }
+  return has_peers ? peers_hold : others_hold;
+}
+
 void Star::gather(Tets& mesh, Slot v) {
   mesh.star(v, tets);
   gather(mesh, v, tets);
@@ -59,6 +92,7 @@ void Star::gather(Tets& mesh, Slot v, std::span<const Slot> cavity) {
   neighbours.clear();
   at.clear();
   length.clear();
+  with.clear();
   faces.clear();
   worst = 2.0F;
   const std::uint32_t mark = mesh.next_mark();
@@ -67,15 +101,16 @@ void Star::gather(Tets& mesh, Slot v, std::span<const Slot> cavity) {
     const Tet& tet = mesh.tets[t];
     worst = std::min(worst, tet.quality);
     const auto& rest = face_of[tet.place_of(v)];
-    std::array<std::int16_t, 3> face{};
+    std::array<std::int32_t, 3> face{};
     for (std::size_t i = 0; i < 3; ++i) {
       Vertex& w = mesh.vertices[tet.v[rest[i]]];
       if (w.mark != mark) {
         w.mark = mark;
-        w.place = static_cast<std::int16_t>(neighbours.size());
+        w.place = static_cast<std::int32_t>(neighbours.size());
         neighbours.push_back(tet.v[rest[i]]);
         at.push_back(w.at);
         length.push_back(metric_length(centre, w));
+        with.push_back(t);
       }
       face[i] = w.place;
     }

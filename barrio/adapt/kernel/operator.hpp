@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "barrio/adapt/kernel/measure.hpp"
+#include "barrio/adapt/kernel/sheets.hpp"
 #include "barrio/adapt/kernel/sizes.hpp"
 #include "barrio/adapt/kernel/tets.hpp"
 
@@ -17,7 +18,12 @@ struct Limits {
   double short_edge = 0.65;    ///< shorter ones are collapsed
   double long_edge = 1.30;     ///< longer ones are split
   double longest_made = 1.45;  ///< no collapse or swap makes a longer edge
-  double floor = 0.027;        ///< no change makes a cell worse than both this and the worst of its cavity
+  double floor = 0.027;        ///< no change but a split makes a cell worse than both this and the worst of its cavity
+  double split_floor = 1e-3;   ///< no split makes a cell worse than both this and the worst of its cavity
+  double share = 1.0;          ///< part of the long and short edges that is changed, at random
+  std::uint64_t seed = 0;      ///< of that
+  double mend = 0.0;           ///< edges below 1 are collapsed around worse cells, if that makes them better
+  double flatness = 0.0;       ///< model units: vertices leave planes and straight lines by no more
   double bad = 0.1;            ///< stars without a worse cell at the start are smoothed only after a change
   double good = 0.4;           ///< better cells are not swapped
   double good_star = 0.5;      ///< a vertex whose tetrahedra are all better stays where it is
@@ -35,6 +41,9 @@ void note_wants(Tets& mesh, Slot t, const Limits& limits) noexcept;
 
 /// Mix two keys, in this order, into 64 bits.
 [[nodiscard]] std::uint64_t hash_of(const Key& a, const Key& b) noexcept;
+
+/// Tell whether an edge or vertex belongs to the random share that is changed.
+[[nodiscard]] bool is_in_share(const Key& a, const Key& b, const Limits& limits) noexcept;
 
 /// Return the order of a candidate: by steps, of which 0 is first and 63 last; within a step by the 58 low bits of a
 /// hash. @param step  rounded down, and clamped
@@ -57,6 +66,7 @@ struct Change {
   Point to{};                ///< where `moved` goes
   bool adds_vertex = false;  ///< `made` refers to `added` as `new_vertex`
   Vertex added;
+  NodeSets::Number added_to = 0;  ///< membership of `added` in sets
 };
 inline constexpr Slot new_vertex = -2;
 
@@ -83,6 +93,9 @@ class Operator {
  protected:
   [[nodiscard]] bool is_untouched(std::span<const Slot> tets, std::uint32_t round) const noexcept;
   [[nodiscard]] const Vertex& vertex(Slot v) const noexcept { return mesh_.vertices[v]; }
+  /// Tell whether sets of vertices hold a vertex: it is at the border of what one of them covers, or stands alone in
+  /// it.
+  [[nodiscard]] bool is_held(Slot v, std::span<const Slot> star) const;
   /// Clear the operator's note at a vertex: there is no work before something changes around it.
   void has_nothing(Slot v) noexcept {
     const std::uint8_t bit = wanted(activity_);
@@ -103,7 +116,8 @@ struct Star {
   std::vector<Slot> neighbours;
   std::vector<Point> at;                           ///< of neighbours
   std::vector<double> length;                      ///< of the edge to each neighbour, in units of the wanted size
-  std::vector<std::array<std::int16_t, 3>> faces;  ///< places of neighbours, by tetrahedron: (centre, face) is positive
+  std::vector<Slot> with;                          ///< a tetrahedron that has the edge to each neighbour
+  std::vector<std::array<std::int32_t, 3>> faces;  ///< places of neighbours, by tetrahedron: (centre, face) is positive
   float worst = 0.0F;                              ///< quality
 
   void gather(Tets& mesh, Slot v);
@@ -130,9 +144,15 @@ class Collapse final : public StarOperator {
 
  private:
   [[nodiscard]] bool is_along(Slot v, Slot to) const;
-  [[nodiscard]] bool keeps_planes(Slot v, Slot to) const;
+  [[nodiscard]] double below(double worst) const noexcept;
+  [[nodiscard]] bool is_flat(Slot v);
+  void find_targets(double below);
+  [[nodiscard]] bool joins_pinched(Slot to) const;
   [[nodiscard]] double worst_made(std::size_t target, double at_least) const;
   [[nodiscard]] bool makes_long_edge(std::size_t target) const;
+
+  Sheets sheets_;
+  std::vector<std::size_t> targets_;  // places of neighbours
 };
 
 /// Move a vertex to improve its tetrahedra.
@@ -144,10 +164,12 @@ class Smooth final : public StarOperator {
 
  private:
   [[nodiscard]] Point best_move(const Vertex& centre) const;
-  [[nodiscard]] bool project(Slot v, Point& move) const;
+  [[nodiscard]] bool project(Slot v, Point& move);
   /// Sum 1 / mean ratio over the star, in fixed point: the order does not matter.
   /// @return nothing if a tetrahedron is worse than `least`, or not positive
   [[nodiscard]] std::optional<double> badness(const Point& at, double least) const;
+
+  Sheets sheets_;
 };
 
 /// Halve a long edge.
@@ -160,6 +182,7 @@ class Split final : public Operator {
 
  private:
   [[nodiscard]] bool makes_short_edge(const Change& change) const;
+  [[nodiscard]] NodeSets::Number membership_between(Slot a, Slot b, Classification on) const;
 
   Star star_;
   Ring ring_;

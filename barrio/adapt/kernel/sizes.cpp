@@ -6,18 +6,19 @@
 
 namespace barrio::adapt::detail {
 
-void Sizes::check(double size, const Point& at) {
-  if (!(size > 0) || !std::isfinite(size))
+float Sizes::inverse(double size, const Point& at) {
+  constexpr double least = 1e-37;
+  constexpr double most = 1e37;
+  if (!(size >= least && size <= most))
     refuse(ErrorCode::bad_input, fmt::format("wanted size {} at ({}, {}, {})", size, at[0], at[1], at[2]),
-           "must be above 0 and finite");
+           size > 0 && std::isfinite(size) ? "must be from 1e-37 to 1e37" : "must be above 0 and finite");
+  return static_cast<float>(1.0 / size);
 }
 
-double Sizes::inverse_at(const Point& at, double otherwise) const {
+float Sizes::inverse_at(const Point& at, float otherwise) const {
   if (has_fault()) return otherwise;
   try {
-    const double size = (*function_)(at);
-    check(size, at);
-    return 1.0 / size;
+    return inverse((*function_)(at), at);
   } catch (...) {
     fault_ = std::current_exception();
     return otherwise;

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "barrio/adapt/kernel/operator.hpp"
 
@@ -12,9 +13,9 @@ void Split::propose(Slot v, std::uint32_t round, std::vector<Candidate>& out) {
     if (star_.length[i] <= limits_.long_edge) continue;
     const Slot w = star_.neighbours[i];
     if (mesh_.key(w) < mesh_.key(v)) continue;  // the other end proposes it
-    const auto with = std::ranges::find_if(star_.tets, [&](Slot t) { return mesh_.tets[t].has(w); });
     const std::uint64_t hash = hash_of(mesh_.key(v), mesh_.key(w)) + round;
-    out.push_back({order_of(63 - 4 * std::log2(star_.length[i]), hash), {v, w, no_slot}, *with});
+    if (!is_in_share(mesh_.key(v), mesh_.key(w), limits_)) continue;
+    out.push_back({order_of(63 - 4 * std::log2(star_.length[i]), hash), {v, w, no_slot}, star_.with[i]});
   }
   if (out.size() == n_before) has_nothing(v);
 }
@@ -31,6 +32,32 @@ bool Split::makes_short_edge(const Change& change) const {
     return std::ranges::any_of(mesh_.tets[t].v,
                                [&](Slot v) { return metric_length(change.added, vertex(v)) < limits_.short_edge; });
   });
+}
+
+/// Return the membership of a vertex between two others in the sets that both are in, on the same line or surface. If
+/// both ends lie on something of lower dimension, the vertices across that lie on it decide. A set without what bounds
+/// its surface or volume grows up to there.
+NodeSets::Number Split::membership_between(Slot a, Slot b, Classification on) const {
+  if (!mesh_.carried().node_sets) return 0;
+  const NodeSets& sets = mesh_.node_sets();
+  const NodeSets::Number both = sets.common(mesh_.membership_of(a), mesh_.membership_of(b));
+  const bool has_a = vertex(a).classification == on;
+  const bool has_b = vertex(b).classification == on;
+  if (on == Classification::edge || (has_a && has_b)) return both;
+  std::optional<NodeSets::Number> across;  // common to the vertices across that lie on it
+  for (const Slot t : ring_.tets) {
+    const Tet& tet = mesh_.tets[t];
+    for (std::size_t f = 0; f < 4; ++f) {
+      if (tet.v[f] == a || tet.v[f] == b) continue;
+      const Slot v = *std::ranges::find_if(tet.v, [&](Slot w) { return w != a && w != b && w != tet.v[f]; });
+      if (vertex(v).classification != on || (on == Classification::surface && tet.face_membership[f] == 0)) continue;
+      across = across ? sets.common(*across, mesh_.membership_of(v)) : mesh_.membership_of(v);
+    }
+  }
+  if (!across) return has_a || has_b || on == Classification::surface ? both : NodeSets::Number{0};
+  if (!has_a && !has_b) return *across;
+  const NodeSets::Number grown = sets.common(*across, mesh_.membership_of(has_a ? a : b));
+  return sets.has_all_of(grown, both) ? grown : both;
 }
 
 bool Split::decide(const Candidate& candidate, std::uint32_t round, Change& out) {
@@ -62,13 +89,13 @@ bool Split::decide(const Candidate& candidate, std::uint32_t round, Change& out)
       out.made.push_back(one);
     }
   }
-  if (least < std::min(worst, limits_.floor)) return false;
+  if (least < std::min({worst, limits_.floor, limits_.split_floor})) return false;
   midpoint.inverse_size = sizes_.inverse_between(vertex(a), vertex(b), midpoint.at);
   // An edge so short that a collapse may make it is split only if no collapse would undo that.
   if (metric_length(vertex(a), vertex(b)) <= limits_.longest_made && makes_short_edge(out)) return false;
-  constexpr std::uint64_t is_new = 1ULL << 63U;
-  midpoint.key = {hash_of(mesh_.key(a), mesh_.key(b)) | is_new, hash_of(mesh_.key(b), mesh_.key(a)) + round};
+  midpoint.key = {hash_of(mesh_.key(a), mesh_.key(b)) | of_split, hash_of(mesh_.key(b), mesh_.key(a)) + round};
   out.adds_vertex = true;
+  out.added_to = membership_between(a, b, midpoint.classification);
   return true;
 }
 

@@ -67,6 +67,8 @@ bool Swap::may_take_out(const Ring& ring, Slot a, Slot b) const {
   const std::size_t n = ring.tets.size();
   if (ring.link.size() > max_link || ring.link.size() < 3) return false;
   if ((first.features & edge_bit(first.place_of(a), first.place_of(b))) != 0) return false;
+  // A new edge between pinched vertices may be there already, in another group of tetrahedra.
+  if (std::ranges::count_if(ring.link, [&](Slot v) { return is_pinched(mesh_.key(v)); }) > 1) return false;
   for (std::size_t i = 0; i < n; ++i) {
     const Tet& tet = mesh_.tets[ring.tets[i]];
     if (tet.cell_membership != first.cell_membership) return false;
@@ -75,17 +77,18 @@ bool Swap::may_take_out(const Ring& ring, Slot a, Slot b) const {
     if ((i > 0 || ring.is_closed) && tet.face_membership[tet.place_of(next)] != 0) return false;
   }
   if (ring.is_closed) return true;
-  // On the boundary both faces must lie in one plane and have one membership.
+  // On the boundary both faces must lie in one plane and have one membership. That they are two sides of a convex
+  // quadrilateral follows from positive volumes.
   const Tet& last = mesh_.tets[ring.tets[n - 1]];
   const std::uint16_t of_first = first.face_membership[first.place_of(ring.link[1])];
   const std::uint16_t of_last = last.face_membership[last.place_of(ring.link[n - 1])];
   if (of_first == 0 || of_first != of_last) return false;
-  constexpr double max_turn = 1e-12;  // square of the sine
+  // The surface moves by the distance of the old edge from the new one.
   const Point ab = vertex(b).at - vertex(a).at;
-  const Point x = cross(ab, vertex(ring.link[0]).at - vertex(a).at);
-  const Point y = cross(vertex(ring.link[n]).at - vertex(a).at, ab);
-  const double xy = dot(x, y);
-  return xy > 0 && xy * xy >= (1 - max_turn) * dot(x, x) * dot(y, y);
+  const Point cd = vertex(ring.link[n]).at - vertex(ring.link[0]).at;
+  const Point normal = cross(ab, cd);
+  const double off = dot(vertex(ring.link[0]).at - vertex(a).at, normal);
+  return off * off <= limits_.flatness * limits_.flatness * dot(normal, normal);
 }
 
 /// Retriangulate the ring without its edge. @return the lowest quality of the result; below 0 if there is no gain
@@ -136,6 +139,7 @@ double Swap::without_face(Slot t, std::size_t f, std::vector<NewTet>& made) cons
   std::size_t at = f;
   Slot d = low->v[f];
   Slot e = high->v[other & 3];
+  if (is_pinched(mesh_.key(d)) && is_pinched(mesh_.key(e))) return -1;
   if (mesh_.key(e) < mesh_.key(d)) {
     std::swap(low, high);
     std::swap(d, e);

@@ -12,11 +12,13 @@ Slot Tets::add_vertex(const Vertex& vertex) {
     vertices.push_back(vertex);
     if (carried_.n_values > 0) values_.resize(vertices.size() * carried_.n_values);
     if (carried_.vertex_parents) vertex_parents_.emplace_back();
+    if (carried_.node_sets) memberships_.push_back(0);
     return static_cast<Slot>(vertices.size() - 1);
   }
   const Slot v = free_vertices_.back();
   free_vertices_.pop_back();
   vertices[v] = vertex;
+  set_membership(v, 0);
   return v;
 }
 
@@ -72,16 +74,20 @@ void Tets::link_all() {
       halves[next[key[0]]++] = {key[1], key[2], 4 * t + f};
     }
   }
+  const auto is_one_face = [](const Half& one, const Half& other) {
+    return other.second == one.second && other.third == one.third;
+  };
+  constexpr std::ptrdiff_t few = 64;
   for (std::size_t v = 0; v + 1 < first.size(); ++v) {
-    for (std::uint32_t i = first[v]; i < first[v + 1]; ++i) {
-      const Half one = halves[i];
-      for (std::uint32_t j = i + 1; j < first[v + 1]; ++j) {
-        const Half& other = halves[j];
-        if (other.second != one.second || other.third != one.third) continue;
-        tets[one.tet_face >> 2].across[one.tet_face & 3] = other.tet_face;
-        tets[other.tet_face >> 2].across[other.tet_face & 3] = one.tet_face;
-        break;
-      }
+    const std::span<Half> list = std::span(halves).subspan(first[v], first[v + 1] - first[v]);
+    const bool is_sorted = std::ssize(list) > few;
+    if (is_sorted) std::ranges::sort(list, {}, [](const Half& one) { return std::pair(one.second, one.third); });
+    for (auto one = list.begin(); one != list.end(); ++one) {
+      const auto end = is_sorted ? std::min(one + 2, list.end()) : list.end();
+      const auto other = std::find_if(one + 1, end, [&](const Half& half) { return is_one_face(*one, half); });
+      if (other == end) continue;
+      tets[one->tet_face >> 2].across[one->tet_face & 3] = other->tet_face;
+      tets[other->tet_face >> 2].across[other->tet_face & 3] = one->tet_face;
     }
   }
 }

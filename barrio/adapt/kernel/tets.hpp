@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "barrio/adapt/kernel/node_sets.hpp"
 #include "barrio/base/ids.hpp"
 
 namespace barrio::adapt::detail {
@@ -25,6 +26,11 @@ struct Key {
   std::uint64_t low = 0;
   auto operator<=>(const Key&) const = default;
 };
+inline constexpr std::uint64_t of_mesh = 1;             ///< `Key::high` of a vertex that has a global id
+inline constexpr std::uint64_t of_split = 1ULL << 63U;  ///< bit of `Key::high` of a vertex that splits an edge
+/// Tell whether a vertex is a copy of a pinched one: a vertex with groups of tetrahedra that meet in it alone. Each
+/// group has a copy, whose key has the global id and the number of the copy.
+constexpr bool is_pinched(const Key& key) noexcept { return key.high > of_mesh && key.high < of_split; }
 
 /// Classification of a vertex: the entity of lowest dimension that it lies on. It moves and collapses along that only.
 enum class Classification : std::uint8_t { corner, edge, surface, volume };
@@ -32,12 +38,12 @@ enum class Classification : std::uint8_t { corner, edge, surface, volume };
 /// A vertex. It fills a cache line, as a tetrahedron does, since walks visit neighbours in no order.
 struct alignas(64) Vertex {
   Point at{};
-  double inverse_size = 0.0;  ///< 1 / wanted edge length
   Key key;
-  Slot tet = no_slot;      ///< one of its tetrahedra; no_slot: this slot is free
-  std::uint32_t mark = 0;  ///< scratch
-  Rank owner = 0;          ///< decides about candidates at it
-  std::int16_t place = 0;  ///< scratch, valid beside a mark
+  float inverse_size = 0.0F;  ///< 1 / wanted edge length
+  Slot tet = no_slot;         ///< one of its tetrahedra; no_slot: this slot is free
+  std::uint32_t mark = 0;     ///< scratch
+  Rank owner = 0;             ///< decides about candidates at it
+  std::int32_t place = 0;     ///< scratch, valid beside a mark
   Classification classification : 4 = Classification::volume;
   bool is_met : 1 = false;  ///< owned by this rank, with a tetrahedron that other ranks see
   /// Low four bits: operators that have not looked here since something changed around it; high four bits: operators
@@ -120,8 +126,12 @@ class Tets {
     std::size_t n_values = 0;  ///< reals of each vertex, linear between vertices
     bool vertex_parents = false;
     bool tet_parents = false;
+    bool node_sets = false;  ///< some vertex is in a set
   };
-  void carry(const Carried& carried) noexcept { carried_ = carried; }
+  void carry(const Carried& carried, NodeSets node_sets = {}) noexcept {
+    carried_ = carried;
+    node_sets_ = std::move(node_sets);
+  }
   [[nodiscard]] const Carried& carried() const noexcept { return carried_; }
   [[nodiscard]] std::span<double> values_of(Slot v) noexcept {
     return std::span(values_).subspan(v * carried_.n_values, carried_.n_values);
@@ -135,6 +145,14 @@ class Tets {
   }
   void set_vertex_parent(Slot v, const Parent& parent) noexcept {
     if (carried_.vertex_parents) vertex_parents_[v] = parent;
+  }
+  [[nodiscard]] const NodeSets& node_sets() const noexcept { return node_sets_; }
+  /// Return the membership of a vertex in sets, by the numbers of `node_sets`.
+  [[nodiscard]] NodeSets::Number membership_of(Slot v) const noexcept {
+    return carried_.node_sets ? memberships_[v] : NodeSets::Number{0};
+  }
+  void set_membership(Slot v, NodeSets::Number membership) noexcept {
+    if (carried_.node_sets) memberships_[v] = membership;
   }
   [[nodiscard]] Parent tet_parent(Slot t) const noexcept { return carried_.tet_parents ? tet_parents_[t] : Parent{}; }
 
@@ -185,6 +203,8 @@ class Tets {
   std::vector<double> values_;          // shape (vertices, n_values)
   std::vector<Parent> vertex_parents_;  // of each vertex, if carried
   std::vector<Parent> tet_parents_;     // of each tetrahedron, if carried
+  NodeSets node_sets_;
+  std::vector<NodeSets::Number> memberships_;  // of each vertex, if carried
   std::vector<Slot> free_vertices_;
   std::vector<Slot> free_tets_;
   std::vector<Slot> made_;

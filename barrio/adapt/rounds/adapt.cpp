@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "barrio/adapt/assembly/from_mesh.hpp"
+#include "barrio/adapt/assembly/measures.hpp"
+#include "barrio/adapt/assembly/resolution.hpp"
 #include "barrio/adapt/assembly/to_mesh.hpp"
 #include "barrio/adapt/rounds/balance.hpp"
 #include "barrio/adapt/rounds/schedule.hpp"
@@ -74,11 +76,15 @@ void check_kept(mesh::Mesh& mesh, const AdaptOptions& options, AdaptReport& repo
                                          .remedy = "choose another name"});
 }
 
-/// Check that the processor computes as exact signs need it, and that payloads are on vertices or cells.
-void check_start(mpi::Context& context, std::span<const mesh::Payload> payloads) {
+/// Check that the processor computes as exact signs need it, that the tolerance is a length, and that payloads are on
+/// vertices or cells.
+void check_start(mpi::Context& context, const AdaptOptions& options) {
   mpi::agree_after(context, [&] {
     geometry::check_arithmetic();
-    for (const mesh::Payload& payload : payloads)
+    if (!(options.tolerance >= 0) || !std::isfinite(options.tolerance))
+      throw Error(ErrorCode::usage, {.subject = fmt::format("tolerance {}", options.tolerance),
+                                     .cause = "must be 0 or above, and finite"});
+    for (const mesh::Payload& payload : options.payloads)
       if (payload.dim != mesh::Dim::vertex && payload.dim != mesh::Dim::volume)
         throw Error(ErrorCode::usage, {.subject = fmt::format("payload on dimension {}", mesh::value(payload.dim)),
                                        .cause = "cannot be kept while cells change",
@@ -96,6 +102,7 @@ AdaptReport adapt_cells(mesh::Mesh& mesh, const SizeFunction* function, const st
   detail::Balance balance(context, options.balances);
   check_kept(mesh, options, report);
   report.n_cells_before = mesh.n_global(mesh::Dim::volume);
+  report.measures = detail::measures_of(mesh);
   const std::uint64_t revision = mesh.revision();
   const mesh::BuildOptions had = mesh.build_options();
   detail::Forecast expected{};
@@ -113,6 +120,7 @@ AdaptReport adapt_cells(mesh::Mesh& mesh, const SizeFunction* function, const st
     balance.before(mesh, work, expected.work);
   }
   const detail::Sizes sizes(function);
+  report.tolerance = options.tolerance > 0 ? options.tolerance : detail::tolerance_of(mesh);
   std::optional<detail::Imported> imported;
   try {
     const Region taking(context.trace(), take_region);
@@ -124,7 +132,7 @@ AdaptReport adapt_cells(mesh::Mesh& mesh, const SizeFunction* function, const st
   {
     const mesh::Mesh consumed = std::move(mesh);
   }
-  detail::Schedule schedule(context, imported->tets, sizes, options);
+  detail::Schedule schedule(context, imported->tets, sizes, options, report.tolerance);
   {
     const Region in_rounds(context.trace(), rounds_region);
     const auto start_of_rounds = std::chrono::steady_clock::now();
@@ -151,6 +159,7 @@ AdaptReport adapt_cells(mesh::Mesh& mesh, const SizeFunction* function, const st
   mpi::agree_after(context, [&] { sizes.throw_fault(); });
   report.is_complete = schedule.is_complete();
   report.n_cells = mesh.n_global(mesh::Dim::volume);
+  detail::measure_again(mesh, report.measures);
   report.collapses = sum_of(context, schedule.collapses());
   report.splits = sum_of(context, schedule.splits());
   report.swaps = sum_of(context, schedule.swaps());
@@ -161,7 +170,7 @@ AdaptReport adapt_cells(mesh::Mesh& mesh, const SizeFunction* function, const st
 
 AdaptReport adapt_to(mesh::Mesh& mesh, const SizeFunction* function, const std::string& size_field,
                      const AdaptOptions& options) {
-  check_start(mesh.context(), options.payloads);
+  check_start(mesh.context(), options);
   mesh.pack(options.payloads);
   AdaptReport report;
   try {

@@ -55,7 +55,7 @@ std::vector<double> predicted_cells(const mesh::Mesh& mesh, const SizeFunction* 
         if (function == nullptr) h += nodal[index(nodes[i])] / 4;
       }
       if (function != nullptr) h = (*function)(centre);
-      Sizes::check(h, centre);
+      (void)Sizes::inverse(h, centre);
       n.push_back(std::abs(volume6(p[0], p[1], p[2], p[3])) / 6 * cells_of_unit / (h * h * h));
     }
   });

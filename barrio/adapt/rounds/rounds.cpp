@@ -131,10 +131,33 @@ void Rounds::find_others(std::span<const Slot> cavity) {
 }
 
 /// Find this rank's tetrahedra that have all vertices of a candidate: the visible part of its cavity.
-void Rounds::find_visible_cavity(const Candidate& candidate, std::vector<Slot>& out) const {
+void Rounds::find_visible_cavity(const Candidate& candidate, std::vector<Slot>& out) {
   out.clear();
-  for (const Slot t : border_.around(candidate.of[0]))
+  std::span<const Slot> known = border_.around(candidate.of[0]);
+  // Around a hub there are many: look at the other vertices, of which this rank may own some.
+  constexpr std::size_t many = 256;
+  for (std::size_t i = 1; i < 3 && known.size() > many && candidate.of[i] != no_slot; ++i) {
+    const Slot v = candidate.of[i];
+    if (mesh_.vertices[v].owner == context_.rank()) {
+      mesh_.star(v, star_);
+      known = star_;
+    } else if (border_.around(v).size() < known.size()) {
+      known = border_.around(v);
+    }
+  }
+  for (const Slot t : known)
     if (is_in_cavity(mesh_.tets[t], candidate)) out.push_back(t);
+}
+
+/// Find the cavity of a candidate of this rank. @param star  that of its first vertex
+void Rounds::find_own_cavity(const Candidate& candidate, std::span<const Slot> star, std::vector<Slot>& out) {
+  constexpr std::size_t many = 256;
+  out.clear();
+  if (star.size() > many && candidate.of[1] != no_slot) {
+    mesh_.ring(candidate.tet, candidate.of[0], candidate.of[1], ring_);
+    star = ring_.tets;
+  }
+  std::ranges::copy_if(star, std::back_inserter(out), [&](Slot t) { return is_in_cavity(mesh_.tets[t], candidate); });
 }
 
 void Rounds::announce() {
@@ -146,9 +169,7 @@ void Rounds::announce() {
     const Candidate& candidate = item.candidate;
     if (!border_.is_met(candidate.of[0])) continue;
     if (std::exchange(centre, candidate.of[0]) != candidate.of[0]) mesh_.star(candidate.of[0], star);
-    cavity_.clear();
-    std::ranges::copy_if(star, std::back_inserter(cavity_),
-                         [&](Slot t) { return is_in_cavity(mesh_.tets[t], candidate); });
+    find_own_cavity(candidate, star, cavity_);
     find_others(cavity_);
     if (others_.empty()) continue;
     Announced one{candidate.order, {}};
@@ -272,7 +293,7 @@ bool Rounds::is_late(std::size_t step) {
   return is_late_;
 }
 
-void Rounds::move_vertex(Slot v, const Point& to, double inverse_size, std::span<const double> values,
+void Rounds::move_vertex(Slot v, const Point& to, float inverse_size, std::span<const double> values,
                          std::span<const Slot> cavity) {
   mesh_.vertices[v].at = to;
   mesh_.vertices[v].inverse_size = inverse_size;
@@ -289,13 +310,15 @@ void Rounds::move_vertex(Slot v, const Point& to, double inverse_size, std::span
 void Rounds::commit_move() {
   const Slot v = change_.moved;
   const std::size_t n_values = mesh_.carried().n_values;
-  double inverse_size = mesh_.vertices[v].inverse_size;
+  float inverse_size = mesh_.vertices[v].inverse_size;
   if (!sizes_.is_linear()) inverse_size = sizes_.inverse_at(change_.to, inverse_size);
   values_.resize(n_values);
   if (sizes_.is_linear() || n_values > 0) {
     const Location location = locate(mesh_, change_.cavity, change_.to);
     if (sizes_.is_linear())
-      inverse_size = 1.0 / linear_at(location, [&](Slot one) { return 1.0 / mesh_.vertices[one].inverse_size; });
+      inverse_size = static_cast<float>(1.0 / linear_at(location, [&](Slot one) {
+                                          return 1.0 / static_cast<double>(mesh_.vertices[one].inverse_size);
+                                        }));
     for (std::size_t i = 0; i < n_values; ++i)
       values_[i] = linear_at(location, [&](Slot one) { return mesh_.values_of(one)[i]; });
   }
@@ -326,6 +349,7 @@ void Rounds::commit(const Item& item) {
     for (std::size_t i = 0; i < mesh_.carried().n_values; ++i)
       mesh_.values_of(added)[i] = 0.5 * (mesh_.values_of(a)[i] + mesh_.values_of(b)[i]);
     mesh_.set_vertex_parent(added, mesh_.vertex_parent(mesh_.key(a) < mesh_.key(b) ? a : b));
+    mesh_.set_membership(added, change_.added_to);
     for (NewTet& tet : change_.made) std::ranges::replace(tet.v, new_vertex, added);
   }
   inherit();
@@ -365,7 +389,8 @@ void Rounds::tell(const Item& item, std::span<const Slot> made) {
     }
     for (const Slot v : known) {
       const Vertex& vertex = mesh_.vertices[v];
-      news.vertices.push_back({vertex.key, vertex.at, vertex.inverse_size, vertex.owner, vertex.classification});
+      news.vertices.push_back(
+          {vertex.key, vertex.at, vertex.inverse_size, vertex.owner, mesh_.membership_of(v), vertex.classification});
       const std::span<const double> values = mesh_.values_of(v);
       news.values.insert(news.values.end(), values.begin(), values.end());
       if (mesh_.carried().vertex_parents) news.vertex_parents.push_back(mesh_.vertex_parent(v));
@@ -447,6 +472,7 @@ void Rounds::apply(const SentChange& change, const Heard& heard, const Candidate
       vertex.owner = sent.owner;
       vertex.classification = sent.classification;
       v = border_.add_foreign(vertex);
+      mesh_.set_membership(v, sent.node_sets);
       std::ranges::copy(heard.values.subspan(i * n_values, n_values), mesh_.values_of(v).begin());
       if (!heard.vertex_parents.empty()) mesh_.set_vertex_parent(v, heard.vertex_parents[i]);
     }

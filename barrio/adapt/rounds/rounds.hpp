@@ -56,8 +56,9 @@ class Rounds {
   struct SentVertex {
     Key key;
     Point at;
-    double inverse_size;
+    float inverse_size;
     Rank owner;
+    NodeSets::Number node_sets;
     Classification classification;
   };
   struct SentTet {
@@ -121,7 +122,7 @@ class Rounds {
   void commit(const Item& item);
   void commit_move();
   void inherit();
-  void move_vertex(Slot v, const Point& to, double inverse_size, std::span<const double> values,
+  void move_vertex(Slot v, const Point& to, float inverse_size, std::span<const double> values,
                    std::span<const Slot> cavity);
   void find_others(std::span<const Slot> cavity);
   void tell(const Item& item, std::span<const Slot> made);
@@ -139,7 +140,8 @@ class Rounds {
   void take_news(std::span<const std::byte> bytes, std::size_t neighbour);
   void apply(const SentChange& change, const Heard& heard, const Candidate& candidate);
   void activate(std::span<const Slot> tets);
-  void find_visible_cavity(const Candidate& candidate, std::vector<Slot>& out) const;
+  void find_visible_cavity(const Candidate& candidate, std::vector<Slot>& out);
+  void find_own_cavity(const Candidate& candidate, std::span<const Slot> star, std::vector<Slot>& out);
   [[nodiscard]] bool is_before(const Candidate& a, const Candidate& b) const noexcept;
 
   mpi::Context& context_;
@@ -163,6 +165,8 @@ class Rounds {
   std::vector<std::uint32_t> others_;  // neighbours that see the cavity at hand
   Change change_;
   std::vector<Slot> cavity_;
+  std::vector<Slot> star_;
+  Ring ring_;
   std::vector<Slot> vertices_;
   std::vector<double> values_;  // of a vertex that moves
 };

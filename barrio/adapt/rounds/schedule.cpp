@@ -1,6 +1,7 @@
 #include "barrio/adapt/rounds/schedule.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <numbers>
@@ -28,10 +29,11 @@ double floor_of(double mean_quality, double min_quality) {
 
 }  // namespace
 
-Schedule::Schedule(mpi::Context& context, Tets& tets, const Sizes& sizes, const AdaptOptions& options)
+Schedule::Schedule(mpi::Context& context, Tets& tets, const Sizes& sizes, const AdaptOptions& options, double tolerance)
     : context_(context),
       tets_(tets),
       min_quality_(options.min_quality),
+      limits_{.floor = 0.0, .flatness = tolerance},
       rounds_(context, tets, sizes, limits_, end_after(options.max_seconds)),
       collapse_(tets, sizes, limits_, Activity::collapses),
       split_(tets, sizes, limits_, Activity::splits),
@@ -39,18 +41,77 @@ Schedule::Schedule(mpi::Context& context, Tets& tets, const Sizes& sizes, const 
       smooth_(tets, sizes, limits_, Activity::smooths) {}
 
 void Schedule::run() {
-  constexpr double many_short = 0.1;
-  constexpr double shortest = 1 / std::numbers::sqrt2;
   const bool has_lengths = set_limits();
   const int n_sweeps = sweep();
   if (rounds_.must_stop() || (has_lengths && n_sweeps == 1)) return;
-  // The halved edges of a lattice may all be slightly too short, and none short enough to be collapsed.
-  const bool has_many_short = shape_of(context_, tets_).too_short > many_short;
-  if (has_many_short) {
-    limits_.short_edge = shortest;
+  const bool is_changed = correct_density();
+  if (n_sweeps > 1 || is_changed) improve();
+  mend();
+}
+
+/// Change a part of the edges where all are slightly too short or too long, as in a lattice: sweeps would change all of
+/// them, or none. @return whether anything was done
+bool Schedule::correct_density() {
+  constexpr double many_short = 0.1;
+  constexpr double many_in_range = 0.9;  // fewer: thin bodies, or curved ones, which keep their vertices
+  constexpr double max_density = 13.0;
+  constexpr double min_density = 9.5;
+  constexpr double part = 0.25;
+  constexpr int max_sweeps = 16;
+  constexpr std::array short_edges{1 / std::numbers::sqrt2, 0.8, 0.9, 1.0};
+  constexpr std::array long_edges{1.2, 1.1, 1.0};
+  const Limits before = limits_;
+  std::size_t n_short = 0;
+  std::size_t n_long = 0;
+  int n = 0;
+  for (; n < max_sweeps && !rounds_.must_stop(); ++n) {
+    const Shape shape = shape_of(context_, tets_);
+    limits_ = before;
+    limits_.seed = n;
+    if (n == 0 && shape.too_short <= many_short && shape.in_range < many_in_range) break;
+    if (n == 0 && shape.too_short > many_short && shape.density < max_density) {
+      limits_.short_edge = short_edges[0];
+    } else if (shape.density > max_density && n_short < short_edges.size()) {
+      limits_.short_edge = short_edges[n_short];
+      limits_.longest_made = 1.8;
+      limits_.long_edge = std::numbers::sqrt2;
+      limits_.share = part;
+    } else if (shape.density < min_density && n_long < long_edges.size()) {
+      limits_.long_edge = long_edges[n_long];
+      limits_.short_edge = long_edges[n_long] / 2;
+      limits_.share = part;
+    } else {
+      break;
+    }
+    const bool is_dense = shape.density > max_density;
     sweep();
+    const double change = std::abs(shape_of(context_, tets_).density - shape.density);
+    if (limits_.share < 1 && change < 0.05 * shape.density) (is_dense ? n_short : n_long) += 1;
   }
-  if (n_sweeps > 1 || has_many_short) improve();
+  limits_ = before;
+  if (n > 0 && !rounds_.must_stop()) {  // the longest and shortest alone, or the density would be what it was
+    limits_.long_edge = 1.8;
+    limits_.short_edge = 0.5;
+    sweep();
+    limits_ = before;
+  }
+  return n > 0;
+}
+
+/// Mend what splits left: cells below the floor, and edges that were not split because of such cells.
+void Schedule::mend() {
+  constexpr int max_rounds = 6;
+  limits_.mend = limits_.floor;
+  for (int n = 0; n < max_rounds && !rounds_.must_stop(); ++n) {
+    const Shape shape = shape_of(context_, tets_);
+    if (shape.n_beyond == 0 && std::pow(shape.min_quality, 3) >= limits_.floor) break;
+    if (n == 0) rounds_.activate_all();
+    limits_.split_floor = 1e-6;
+    std::int64_t n_changes = repeat(collapse_, counts_[0], 0.0);
+    n_changes += repeat(split_, counts_[1], 0.0);
+    improve();
+    if (n_changes == 0) break;
+  }
 }
 
 /// Set the limits from the mesh at the start. If it has the wanted lengths, only edges above the range are split: a

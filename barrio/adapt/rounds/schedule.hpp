@@ -16,8 +16,8 @@ namespace barrio::adapt::detail {
 /// Schedule: the order of rounds.
 class Schedule {
  public:
-  /// Construct. Collective. @param tets, sizes  borrowed
-  Schedule(mpi::Context& context, Tets& tets, const Sizes& sizes, const AdaptOptions& options);
+  /// Construct. Collective. @param tets, sizes  borrowed @param tolerance  of planes and lines
+  Schedule(mpi::Context& context, Tets& tets, const Sizes& sizes, const AdaptOptions& options, double tolerance);
 
   /// Run all rounds. Collective.
   void run();
@@ -33,14 +33,16 @@ class Schedule {
  private:
   bool set_limits();
   int sweep();
+  bool correct_density();
   void improve();
+  void mend();
   [[nodiscard]] std::int64_t n_tets() const;
   std::int64_t repeat(Operator& op, OperatorCounts& of, double part, int max_rounds = 100);
 
   mpi::Context& context_;
   const Tets& tets_;
   double min_quality_;
-  Limits limits_{.floor = 0.0};
+  Limits limits_;
   Rounds rounds_;
   Collapse collapse_;
   Split split_;

@@ -15,7 +15,9 @@ struct Shape {
   double mean_quality = 0.0;
   /// Part of the edges, counted by tetrahedron, from 1/sqrt(2) to sqrt(2) of the wanted length.
   double in_range = 1.0;
-  double too_short = 0.0;  ///< part that is shorter
+  std::int64_t n_beyond = 0;  ///< edges longer than 2, counted cell by cell
+  double too_short = 0.0;     ///< part that is shorter
+  double density = 0.0;       ///< tetrahedra for each cube of the wanted size: 8.5 regular ones would fill it
 };
 
 /// Measure the shape of all tetrahedra. Collective. The same on any distribution, bit by bit. Cost: O(n_tets), two
