@@ -105,7 +105,7 @@ template <std::size_t D>
 class Simulation {
  public:
   /// Construct from initial values, and refine them. Collective. The system is shared.
-  /// @throws AgreedError{usage} for invalid options
+  /// @throws AgreedError{usage} for invalid options, {bad_input} naming a cell with an unphysical state
   Simulation(mpi::Context& context, std::shared_ptr<const System<D>> system, SimulationOptions<D> options);
   /// Construct from a saved state. The run continues to the same bits as without the break. Collective. `initial` is
   /// not needed.
@@ -118,9 +118,9 @@ class Simulation {
 
   /// Advance all levels by one step of the coarsest, which ends at end_time at the latest. Collective: one reduction
   /// for the time step; regriddings need more; all other messages go to neighbours. @param end_time  above time()
-  /// @throws AgreedError naming a cell with an unphysical state: {bad_input} before the first step, then {failed};
-  /// the same for a given time step above CFL number 1; {failed} if the refined levels need more than max_cells or
-  /// max_bytes
+  /// The state is then that of a step without fault: it has been looked at.
+  /// @throws AgreedError naming a cell with an unphysical state, or where one flows in; for a given time step above CFL
+  /// number 1; {failed} if the refined levels need more than max_cells or max_bytes
   void step(double end_time = std::numeric_limits<double>::infinity());
 
   [[nodiscard]] const System<D>& system() const& noexcept;

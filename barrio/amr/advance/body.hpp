@@ -32,7 +32,14 @@ struct Simulation<D>::Body {
   [[nodiscard]] bool has_blocks(int level) const {
     return level < hierarchy.n_levels() && hierarchy.n_global(level) > 0;
   }
+  /// Look at the state of all cells, and note the fastest signal for the next step. Collective.
+  /// @throws AgreedError naming a cell with an unphysical state
+  void look();
   [[nodiscard]] double find_time_step();
+  /// Return the fastest signal of what flows in at a time beside this rank's blocks, as `look` does. Local.
+  /// @throws Error naming a cell where an unphysical state flows in
+  [[nodiscard]] double fastest_inflow(double at_time);
+  [[nodiscard]] double fastest_inflow(int level, std::size_t block, std::size_t axis, bool is_high, double at_time);
   /// Refuse the unphysical state of a block. @throws Error naming its first cell with one
   [[noreturn]] void refuse_state(int level, std::size_t block) const;
 
@@ -70,7 +77,9 @@ struct Simulation<D>::Body {
   std::vector<std::uint8_t> tags;
   std::vector<double> change;         // source terms of a block
   std::vector<std::int32_t> waiting;  // blocks that wait for coarser cells from other ranks
+  std::vector<double> inflow;         // states that flow into a block
   double time = 0.0;
+  double fastest = 0.0;  // over all ranks: the reciprocal of the time step of CFL number 1
   std::int64_t n_steps = 0;
   std::int64_t n_updates = 0;
   SimulationSeconds seconds;

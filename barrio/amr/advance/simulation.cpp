@@ -77,6 +77,7 @@ Simulation<D>::Body::Body(mpi::Context& given_context, std::shared_ptr<const Sys
     refine_initially();
   else
     restore(*saved);
+  look();
 }
 
 template <std::size_t D>
@@ -88,15 +89,17 @@ void Simulation<D>::Body::refuse_state(int level, std::size_t block) const {
   for (std::int64_t n = 0; n < cells.size(); ++n) {
     for (int v = 0; v < n_variables; ++v) u[v] = view(v, cells.at(n));
     if (const std::string fault = system->fault_of(u); !fault.empty())
-      refuse(code, fmt::format("cell {} of level {}, step {}", fmt::join(cells.at(n), ", "), level, n_steps), fault,
-             n_steps == 0 ? "correct the initial values" : "use a smaller CFL number");
+      refuse(
+          code,
+          fmt::format("cell {} of level {}, step {}, time {:.6g}", fmt::join(cells.at(n), ", "), level, n_steps, time),
+          fault, n_steps == 0 ? "correct the initial values" : "use a smaller CFL number");
   }
   refuse(code, fmt::format("a block of level {}, step {}", level, n_steps), "has an unphysical state");
 }
 
 template <std::size_t D>
-double Simulation<D>::Body::find_time_step() {
-  double fastest = 0.0;
+void Simulation<D>::Body::look() {
+  fastest = 0.0;
   double n_substeps = 1.0;
   Status fault;
   for (int level = 0; level < hierarchy.n_levels(); ++level) {
@@ -104,20 +107,91 @@ double Simulation<D>::Body::find_time_step() {
     const auto size = hierarchy.space().cell_size(level);
     for (std::size_t b = 0; b < blocks[level].size(); ++b) {
       const Box cells = hierarchy.space().cells(hierarchy.blocks(level)[b].at);
-      const double rate = worker->fastest(detail::view_of<D>(blocks[level][b], cells), cells, size);
+      double rate = worker->fastest(detail::view_of<D>(blocks[level][b], cells), cells, size);
       if (!(rate >= 0.0) && !fault) fault = capture([&] { refuse_state(level, b); });
+      // Without subcycling a level that the step begins with has its time step, too.
+      const bool is_to_be_refined = level + 1 < hierarchy.n_levels() && !has_blocks(level + 1) &&
+                                    plans[level].n_since_regrid >= options.regrid_interval;
+      if (!options.is_subcycled && is_to_be_refined) rate *= hierarchy.space().ratio();
       fastest = std::max(fastest, rate / n_substeps);
     }
   }
   constexpr double infinity = std::numeric_limits<double>::infinity();
   fastest = mpi::max(context, fault ? infinity : fastest);
   if (fastest == infinity) agree(context, fault);
-  if (options.time_step == 0.0) return options.cfl / fastest;
-  if (options.time_step * fastest > 1.0)
+}
+
+template <std::size_t D>
+double Simulation<D>::Body::fastest_inflow(int level, std::size_t block, std::size_t axis, bool is_high,
+                                           double at_time) {
+  const BlockSpace<D>& space = hierarchy.space();
+  const Box cells = space.cells(hierarchy.blocks(level)[block].at);
+  // A block of cells with what flows in beside each, since workers look at whole blocks.
+  inflow.resize(cells.size() * n_variables);
+  const CellView<D> view = detail::view_of<D>(inflow.data(), cells);
+  Box face = cells;
+  if (is_high)
+    face.low[axis] = cells.high[axis] - 1;
+  else
+    face.high[axis] = cells.low[axis] + 1;
+  std::vector<double> u(n_variables);
+  for (std::int64_t n = 0; n < face.size(); ++n) {
+    Index at = face.at(n);
+    Index beyond = at;
+    beyond[axis] += is_high ? 1 : -1;
+    options.inflow(space.centre(level, beyond), at_time, u);
+    if (const std::string unphysical = system->fault_of(u); !unphysical.empty())
+      refuse(n_steps == 0 ? ErrorCode::bad_input : ErrorCode::failed,
+             fmt::format("inflow beside cell {} of level {} at time {}", fmt::join(at, ", "), level, at_time),
+             unphysical, "correct the inflow");
+    for (at[axis] = cells.low[axis]; at[axis] < cells.high[axis]; ++at[axis])
+      for (int v = 0; v < n_variables; ++v) view(v, at) = u[v];
+  }
+  return worker->fastest(view, cells, space.cell_size(level));
+}
+
+template <std::size_t D>
+double Simulation<D>::Body::fastest_inflow(double at_time) {
+  double rate = 0.0;
+  double n_substeps = 1.0;
+  for (int level = 0; level < hierarchy.n_levels(); ++level) {
+    if (level > 0 && options.is_subcycled) n_substeps *= hierarchy.space().ratio();
+    const Box domain = hierarchy.space().domain(level);
+    for (std::size_t b = 0; b < blocks[level].size(); ++b) {
+      const Box cells = hierarchy.space().cells(hierarchy.blocks(level)[b].at);
+      for (std::size_t axis = 0; axis < D; ++axis) {
+        for (const bool is_high : {false, true}) {
+          const bool is_open =
+              !options.grid.is_periodic[axis] && options.boundary[axis][is_high ? 1 : 0] == BoundaryCondition::inflow;
+          const bool is_beside = is_high ? cells.high[axis] == domain.high[axis] : cells.low[axis] == domain.low[axis];
+          if (is_open && is_beside)
+            rate = std::max(rate, fastest_inflow(level, b, axis, is_high, at_time) / n_substeps);
+        }
+      }
+    }
+  }
+  return rate;
+}
+
+template <std::size_t D>
+double Simulation<D>::Body::find_time_step() {
+  double rate = fastest;
+  if (options.inflow) {
+    // The gas that flows in at the start, and at the end of a step that it does not shorten.
+    double of_inflow = 0.0;
+    agree_after(context, [&] {
+      of_inflow = fastest_inflow(time);
+      const double longest = options.time_step > 0.0 ? options.time_step : options.cfl / std::max(fastest, of_inflow);
+      if (std::isfinite(longest)) of_inflow = std::max(of_inflow, fastest_inflow(time + longest));
+    });
+    rate = mpi::max(context, std::max(rate, of_inflow));
+  }
+  if (options.time_step == 0.0) return options.cfl / rate;
+  if (options.time_step * rate > 1.0)
     refuse_together(
         n_steps == 0 ? ErrorCode::bad_input : ErrorCode::failed,
         fmt::format("a time step of {} at step {}", options.time_step, n_steps),
-        fmt::format("has the CFL number {:.3g}: a signal passes more than a cell", options.time_step * fastest),
+        fmt::format("has the CFL number {:.3g}: a signal passes more than a cell", options.time_step * rate),
         "use a shorter one, or let cfl choose it");
   return options.time_step;
 }
@@ -143,6 +217,8 @@ void Simulation<D>::Body::step(double end_time) {
   step_level(0, time, dt, 0.0, 1.0);
   time = is_last ? end_time : time + dt;
   n_steps += 1;
+  const detail::Clock clock(seconds.time_step);
+  look();
 }
 
 template <std::size_t D>
