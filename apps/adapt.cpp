@@ -134,6 +134,15 @@ class Adapt : public Command {
     result["cells_unchanged"] = report.n_unchanged;
     result["quality"] = {{"min", report.min_quality}, {"mean", report.mean_quality}};
     result["edges_in_range"] = report.in_range;
+    result["cells_wanted"] = report.n_cells_wanted;
+    result["edges"] = {{"all", report.edges.n_edges},
+                       {"in_range", report.edges.n_in_range},
+                       {"beyond_2", report.edges.n_beyond},
+                       {"held",
+                        {{"curved", report.edges.n_held_curved},
+                         {"fixed", report.edges.n_held_fixed},
+                         {"frozen", report.edges.n_held_frozen},
+                         {"quality", report.edges.n_held_by_quality}}}};
     result["tolerance"] = report.tolerance;
     result["measures"] = Json::array();
     for (const adapt::SetMeasure& one : report.measures)
@@ -163,12 +172,7 @@ class Adapt : public Command {
                         r["quality"]["min"].get<double>(), r["quality"]["mean"].get<double>(),
                         100 * r["edges_in_range"].get<double>());
     text += render_measures(r["measures"], r["tolerance"].get<double>());
-    constexpr double few = 0.5;
-    if (r["edges_in_range"].get<double>() < few && r["is_complete"].get<bool>())
-      text += fmt::format(
-          "  few edges have the wanted length: more changes would make cells worse than before and than --min-quality "
-          "({}); a lower limit may allow them\n",
-          r["options"]["min_quality"].get<double>());
+    text += render_hindered(r);
     if (!r["is_complete"].get<bool>()) text += "  --max-seconds ended the adaptation early\n";
     if (!r["left_out"].empty())
       text += fmt::format("  left out: {}\n", fmt::join(r["left_out"].get<std::vector<std::string>>(), ", "));
@@ -176,6 +180,28 @@ class Adapt : public Command {
   }
 
  private:
+  /// Render what kept edges from getting the wanted length, if many have another.
+  static std::string render_hindered(const Json& r) {
+    constexpr double most = 0.9;
+    std::string text;
+    if (const auto n = r["edges"]["beyond_2"].get<std::int64_t>(); n > 0)
+      text += fmt::format("  {} edges are more than twice as long as wanted\n", format_count(n));
+    const double wanted = r["cells_wanted"].get<double>();
+    if (constexpr double part = 0.5; r["cells"].get<double>() < part * wanted)
+      text += fmt::format("  about {} cells are needed for these lengths: {}\n", format_count(std::llround(wanted)),
+                          r["is_complete"].get<bool>() ? "adapt the result once more" : "the time was too short");
+    if (r["edges_in_range"].get<double>() >= most) return text;
+    const Json& held = r["edges"]["held"];
+    constexpr std::array<std::pair<const char*, const char*>, 4> reasons{
+        {{"curved", "lie on curved boundaries, which are not coarsened yet"},
+         {"fixed", "are corners, or at the border of a set of vertices"},
+         {"frozen", "are frozen"},
+         {"quality", "would leave cells too bad (--min-quality) or edges too long"}}};
+    for (const auto& [key, words] : reasons)
+      if (const auto n = held[key].get<std::int64_t>(); n > 0)
+        text += fmt::format("  {} vertices at edges that are too short {}\n", format_count(n), words);
+    return text;
+  }
   /// Render the volume of the mesh, and the sets whose area or volume has changed most.
   static std::string render_measures(const Json& measures, double tolerance) {
     constexpr double rounding = 1e-12;

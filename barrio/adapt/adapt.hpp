@@ -47,6 +47,18 @@ struct ChangeCounts {
   std::int64_t n_passes = 0;  ///< of all rounds: one message a pass to each neighbour, and at most 2 more a round
 };
 
+/// Edges by length in units of the wanted one, each counted once, over all ranks; and vertices at edges below
+/// 1/sqrt(2), by what keeps them from leaving.
+struct EdgeCounts {
+  std::int64_t n_edges = 0;
+  std::int64_t n_in_range = 0;         ///< from 1/sqrt(2) to sqrt(2)
+  std::int64_t n_beyond = 0;           ///< longer than 2
+  std::int64_t n_held_curved = 0;      ///< vertices on a surface or line that is not flat or straight there
+  std::int64_t n_held_fixed = 0;       ///< corners, and vertices that sets of vertices hold
+  std::int64_t n_held_frozen = 0;      ///< vertices of frozen cells and faces
+  std::int64_t n_held_by_quality = 0;  ///< the others: cells would get too bad, or edges too long
+};
+
 /// Area of the faces of a set, or volume of its cells, before and after.
 struct SetMeasure {
   std::string name;                   ///< of the set, or its kind and id; empty for the whole mesh
@@ -62,9 +74,11 @@ struct AdaptReport {
   std::int64_t n_unchanged = 0;  ///< cells of which only the id has changed
   double min_quality = 0.0;      ///< mean ratio, 1 for a regular tetrahedron
   double mean_quality = 0.0;
-  double tolerance = 0.0;   ///< model units, that of planes and straight lines: see AdaptOptions::tolerance
-  double in_range = 0.0;    ///< part of the edges, counted cell by cell, from 1/sqrt(2) to sqrt(2) of the wanted length
-  bool is_complete = true;  ///< false: max_seconds ended the rounds early
+  double tolerance = 0.0;  ///< model units, that of planes and straight lines: see AdaptOptions::tolerance
+  double in_range = 0.0;   ///< part of the edges from 1/sqrt(2) to sqrt(2) of the wanted length
+  EdgeCounts edges;
+  double n_cells_wanted = 0.0;  ///< estimate, from the sizes at the cells before
+  bool is_complete = true;      ///< false: max_seconds ended the rounds early
   ChangeCounts splits;
   ChangeCounts collapses;
   ChangeCounts swaps;

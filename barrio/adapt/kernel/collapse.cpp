@@ -103,7 +103,7 @@ bool Collapse::decide(const Candidate& candidate, std::uint32_t /*round*/, Chang
   const Slot v = candidate.of[0];
   if (out.cavity.size() > max_star) return false;
   star_.gather(mesh_, v, out.cavity);
-  if (is_held(v, star_.tets) || !is_flat(v)) return false;
+  if (is_held(mesh_, v, star_.tets) || !is_flat(v)) return false;
   constexpr double min_gain = 1.05;
   const bool mends = star_.worst < limits_.mend;
   double best = mends ? min_gain * star_.worst : std::min<double>(star_.worst, limits_.floor);

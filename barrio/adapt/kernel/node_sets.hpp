@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -22,6 +23,8 @@ class NodeSets {
   [[nodiscard]] const std::vector<std::int32_t>& sets_of(Number number) const { return sets_[number]; }
   /// Return the membership in the sets that both have.
   [[nodiscard]] Number common(Number a, Number b) const;
+  /// Return a rank of a membership: by the number of its sets, then by its own number.
+  [[nodiscard]] std::pair<std::size_t, Number> rank_of(Number number) const { return {sets_[number].size(), number}; }
   /// Tell whether `a` is in all sets that `b` is in.
   [[nodiscard]] bool has_all_of(Number a, Number b) const { return a == b || b == 0 || common(a, b) == b; }
 

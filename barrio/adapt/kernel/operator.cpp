@@ -56,15 +56,15 @@ bool Operator::is_untouched(std::span<const Slot> tets, std::uint32_t round) con
   return std::ranges::none_of(tets, [&](Slot t) { return mesh_.tets[t].changed == round; });
 }
 
-bool Operator::is_held(Slot v, std::span<const Slot> star) const {
-  const NodeSets::Number own = mesh_.membership_of(v);
+bool is_held(const Tets& mesh, Slot v, std::span<const Slot> star) {
+  const NodeSets::Number own = mesh.membership_of(v);
   if (own == 0) return false;
-  const Classification on = vertex(v).classification;
+  const Classification on = mesh.vertices[v].classification;
   bool has_peers = false;  // neighbours that lie on the same line or surface, or in the volume as well
   bool peers_hold = false;
   bool others_hold = false;
   for (const Slot t : star) {
-    const Tet& tet = mesh_.tets[t];
+    const Tet& tet = mesh.tets[t];
     const std::size_t at = tet.place_of(v);
     for (std::size_t i = 0; i < 4; ++i) {
       if (i == at) continue;
@@ -73,8 +73,8 @@ bool Operator::is_held(Slot v, std::span<const Slot> star) const {
                                                        : on != Classification::surface || has_face(0) || has_face(1) ||
                                                              has_face(2) || has_face(3);
       if (!is_along) continue;
-      const bool holds = !mesh_.node_sets().has_all_of(mesh_.membership_of(tet.v[i]), own);
-      const bool is_peer = vertex(tet.v[i]).classification == on;
+      const bool holds = !mesh.node_sets().has_all_of(mesh.membership_of(tet.v[i]), own);
+      const bool is_peer = mesh.vertices[tet.v[i]].classification == on;
       has_peers = has_peers || is_peer;
       (is_peer ? peers_hold : others_hold) |= holds;
     }

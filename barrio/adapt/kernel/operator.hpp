@@ -19,7 +19,8 @@ struct Limits {
   double long_edge = 1.30;     ///< longer ones are split
   double longest_made = 1.45;  ///< no collapse or swap makes a longer edge
   double floor = 0.027;        ///< no change but a split makes a cell worse than both this and the worst of its cavity
-  double split_floor = 1e-3;   ///< no split makes a cell worse than both this and the worst of its cavity
+  double outranked = 1.4;      ///< an edge waits for edges of its cells that are longer by this factor
+  double split_floor = 8e-3;   ///< no split makes a cell worse than both this and the worst of its cavity
   double share = 1.0;          ///< part of the long and short edges that is changed, at random
   std::uint64_t seed = 0;      ///< of that
   double mend = 0.0;           ///< edges below 1 are collapsed around worse cells, if that makes them better
@@ -70,6 +71,10 @@ struct Change {
 };
 inline constexpr Slot new_vertex = -2;
 
+/// Tell whether sets of vertices hold a vertex: it is at the border of what one of them covers, or stands alone in it.
+/// @param star  all of its tetrahedra
+[[nodiscard]] bool is_held(const Tets& mesh, Slot v, std::span<const Slot> star);
+
 /// Operator: one kind of mesh modification. It proposes candidates from the state at the start of a round, and decides
 /// about cavities that have not changed since. Local. No result depends on slots, on the order in a star or on the
 /// distribution.
@@ -93,9 +98,6 @@ class Operator {
  protected:
   [[nodiscard]] bool is_untouched(std::span<const Slot> tets, std::uint32_t round) const noexcept;
   [[nodiscard]] const Vertex& vertex(Slot v) const noexcept { return mesh_.vertices[v]; }
-  /// Tell whether sets of vertices hold a vertex: it is at the border of what one of them covers, or stands alone in
-  /// it.
-  [[nodiscard]] bool is_held(Slot v, std::span<const Slot> star) const;
   /// Clear the operator's note at a vertex: there is no work before something changes around it.
   void has_nothing(Slot v) noexcept {
     const std::uint8_t bit = wanted(activity_);
@@ -182,6 +184,7 @@ class Split final : public Operator {
 
  private:
   [[nodiscard]] bool makes_short_edge(const Change& change) const;
+  [[nodiscard]] bool is_outranked(double length, std::span<const Slot> cavity) const;
   [[nodiscard]] NodeSets::Number membership_between(Slot a, Slot b, Classification on) const;
 
   Star star_;

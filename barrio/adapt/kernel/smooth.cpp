@@ -92,7 +92,7 @@ bool Smooth::decide(const Candidate& candidate, std::uint32_t /*round*/, Change&
     return false;
   }
   Point move = best_move(centre);
-  if (is_held(v, star_.tets) || !project(v, move)) return false;
+  if (is_held(mesh_, v, star_.tets) || !project(v, move)) return false;
   const double least = std::min<double>(star_.worst, limits_.floor);
   const std::optional<double> before = badness(centre.at, 0);
   constexpr double min_gain = 0.005;

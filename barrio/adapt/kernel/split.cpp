@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 #include "barrio/adapt/kernel/operator.hpp"
 
@@ -34,34 +35,49 @@ bool Split::makes_short_edge(const Change& change) const {
   });
 }
 
-/// Return the membership of a vertex between two others in the sets that both are in, on the same line or surface. If
-/// both ends lie on something of lower dimension, the vertices across that lie on it decide. A set without what bounds
-/// its surface or volume grows up to there.
+/// Tell whether a cell has an edge that is to be split first: halving the longest edge keeps cells in shape.
+bool Split::is_outranked(double length, std::span<const Slot> cavity) const {
+  const double longest = limits_.outranked * length;
+  return std::ranges::any_of(cavity, [&](Slot t) {
+    const Tet& tet = mesh_.tets[t];
+    return std::ranges::any_of(
+        edge_of, [&](const auto& e) { return metric_length(vertex(tet.v[e[0]]), vertex(tet.v[e[1]])) > longest; });
+  });
+}
+
+/// Return the membership of a vertex between two others: in the sets that both are in and cover the same line, or the
+/// same surface or volume, with a vertex across the edge; else the two may stand alone. If an end lies on something of
+/// lower dimension, all vertices across that do not may decide: a set without what bounds it grows up to there.
 NodeSets::Number Split::membership_between(Slot a, Slot b, Classification on) const {
   if (!mesh_.carried().node_sets) return 0;
   const NodeSets& sets = mesh_.node_sets();
   const NodeSets::Number both = sets.common(mesh_.membership_of(a), mesh_.membership_of(b));
+  if (on == Classification::edge) return both;
   const bool has_a = vertex(a).classification == on;
   const bool has_b = vertex(b).classification == on;
-  if (on == Classification::edge || (has_a && has_b)) return both;
-  std::optional<NodeSets::Number> across;  // common to the vertices across that lie on it
+  std::optional<NodeSets::Number> all;  // common to the vertices across that lie on it
+  NodeSets::Number some = 0;            // that some of them share with both ends
   for (const Slot t : ring_.tets) {
     const Tet& tet = mesh_.tets[t];
     for (std::size_t f = 0; f < 4; ++f) {
-      if (tet.v[f] == a || tet.v[f] == b) continue;
+      if (tet.v[f] == a || tet.v[f] == b || (on == Classification::surface && tet.face_membership[f] == 0)) continue;
       const Slot v = *std::ranges::find_if(tet.v, [&](Slot w) { return w != a && w != b && w != tet.v[f]; });
-      if (vertex(v).classification != on || (on == Classification::surface && tet.face_membership[f] == 0)) continue;
-      across = across ? sets.common(*across, mesh_.membership_of(v)) : mesh_.membership_of(v);
+      const NodeSets::Number of_v = mesh_.membership_of(v);
+      const NodeSets::Number shared = sets.common(both, of_v);
+      if (sets.rank_of(some) < sets.rank_of(shared)) some = shared;  // in any order of the ring
+      if (vertex(v).classification == on) all = all ? sets.common(*all, of_v) : of_v;
     }
   }
-  if (!across) return has_a || has_b || on == Classification::surface ? both : NodeSets::Number{0};
-  if (!has_a && !has_b) return *across;
-  const NodeSets::Number grown = sets.common(*across, mesh_.membership_of(has_a ? a : b));
-  return sets.has_all_of(grown, both) ? grown : both;
+  if (has_a && has_b) return some;
+  if (!all) return has_a || has_b || on == Classification::surface ? some : NodeSets::Number{0};
+  if (!has_a && !has_b) return *all;
+  const NodeSets::Number grown = sets.common(*all, mesh_.membership_of(has_a ? a : b));
+  return sets.has_all_of(grown, some) ? grown : some;
 }
 
 bool Split::decide(const Candidate& candidate, std::uint32_t round, Change& out) {
   const auto [a, b, none] = candidate.of;
+  if (is_outranked(metric_length(vertex(a), vertex(b)), out.cavity)) return false;
   Vertex& midpoint = out.added;
   midpoint = Vertex{};
   midpoint.at = 0.5 * (vertex(a).at + vertex(b).at);

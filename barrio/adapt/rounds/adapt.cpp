@@ -17,6 +17,7 @@
 #include "barrio/adapt/assembly/resolution.hpp"
 #include "barrio/adapt/assembly/to_mesh.hpp"
 #include "barrio/adapt/rounds/balance.hpp"
+#include "barrio/adapt/rounds/edges.hpp"
 #include "barrio/adapt/rounds/schedule.hpp"
 #include "barrio/adapt/rounds/shape.hpp"
 #include "barrio/adapt/size_fields.hpp"
@@ -144,7 +145,10 @@ AdaptReport adapt_cells(mesh::Mesh& mesh, const SizeFunction* function, const st
   report.n_unchanged = shape.n_unchanged + n_others;
   report.min_quality = shape.min_quality;
   report.mean_quality = shape.mean_quality;
-  report.in_range = shape.in_range;
+  report.edges = detail::count_edges(context, imported->tets, report.tolerance);
+  if (report.edges.n_edges > 0)
+    report.in_range = static_cast<double>(report.edges.n_in_range) / static_cast<double>(report.edges.n_edges);
+  report.n_cells_wanted = expected.cells * context.size();
   {
     const Region giving(context.trace(), give_region);
     mesh::LocalMesh local = detail::export_mesh(context, *std::move(imported), schedule.neighbours());

@@ -100,13 +100,14 @@ bool Schedule::correct_density() {
 
 /// Mend what splits left: cells below the floor, and edges that were not split because of such cells.
 void Schedule::mend() {
-  constexpr int max_rounds = 6;
+  constexpr int max_rounds = 8;
   limits_.mend = limits_.floor;
   for (int n = 0; n < max_rounds && !rounds_.must_stop(); ++n) {
     const Shape shape = shape_of(context_, tets_);
     if (shape.n_beyond == 0 && std::pow(shape.min_quality, 3) >= limits_.floor) break;
     if (n == 0) rounds_.activate_all();
-    limits_.split_floor = 1e-6;
+    limits_.longest_made = 1.9;
+    if (n > 0) limits_.outranked = 1e9;
     std::int64_t n_changes = repeat(collapse_, counts_[0], 0.0);
     n_changes += repeat(split_, counts_[1], 0.0);
     improve();
@@ -127,11 +128,11 @@ bool Schedule::set_limits() {
 
 /// Sweep until edges have the wanted lengths. @return number of sweeps
 int Schedule::sweep() {
-  constexpr int max_sweeps = 4;
+  constexpr int max_sweeps = 12;
   constexpr double little = 0.004;  // splits and collapses of a sweep, for each tetrahedron
   rounds_.activate_all();
   for (int n = 1; n <= max_sweeps && !rounds_.must_stop(); ++n) {
-    std::int64_t n_changes = repeat(split_, counts_[1], 0.0);
+    std::int64_t n_changes = repeat(split_, counts_[1], 0.0, 4);
     n_changes += repeat(collapse_, counts_[0], 0.0);
     improve();
     if (static_cast<double>(n_changes) < little * static_cast<double>(n_tets())) return n;

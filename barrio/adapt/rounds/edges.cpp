@@ -1,0 +1,74 @@
+#include "barrio/adapt/rounds/edges.hpp"
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "barrio/adapt/kernel/operator.hpp"
+#include "barrio/adapt/kernel/sheets.hpp"
+#include "barrio/mpi/collectives.hpp"
+
+namespace barrio::adapt::detail {
+namespace {
+
+bool is_frozen(const Tets& tets, Slot v, std::span<const Slot> star) {
+  return std::ranges::any_of(star, [&](Slot t) {
+    const Tet& tet = tets.tets[t];
+    if ((tet.cell_membership & frozen_cell) != 0) return true;
+    for (std::size_t f = 0; f < 4; ++f)
+      if (tet.v[f] != v && (tet.face_membership[f] & frozen_face) != 0) return true;
+    return false;
+  });
+}
+
+/// Count a vertex that stays at an edge that is too short.
+void count_held(const Tets& tets, Slot v, std::span<const Slot> star, double tolerance, Sheets& sheets,
+                EdgeCounts& counts) {
+  const Classification classification = tets.vertices[v].classification;
+  if (tets.has_frozen && is_frozen(tets, v, star)) {
+    counts.n_held_frozen += 1;
+  } else if (classification == Classification::corner || is_held(tets, v, star)) {
+    counts.n_held_fixed += 1;
+  } else {
+    bool is_flat = true;
+    if (classification != Classification::volume) {
+      sheets.gather(tets, v, star);
+      is_flat = sheets.are_flat(tolerance) &&
+                (classification != Classification::edge || sheets.straight_line(tolerance).has_value());
+    }
+    (is_flat ? counts.n_held_by_quality : counts.n_held_curved) += 1;
+  }
+}
+
+}  // namespace
+
+EdgeCounts count_edges(mpi::Context& context, Tets& tets, double tolerance) {
+  EdgeCounts counts;
+  Star star;
+  Sheets sheets;
+  for (Slot v = 0; v < std::ssize(tets.vertices); ++v) {
+    const Vertex& vertex = tets.vertices[v];
+    if (vertex.tet == no_slot || vertex.owner != context.rank()) continue;
+    star.gather(tets, v);
+    bool has_short = false;
+    for (std::size_t i = 0; i < star.neighbours.size(); ++i) {
+      const double squared = star.length[i] * star.length[i];
+      has_short = has_short || squared < 0.5;
+      if (tets.key(star.neighbours[i]) < vertex.key) continue;  // the other end counts it
+      counts.n_edges += 1;
+      counts.n_in_range += squared >= 0.5 && squared <= 2.0 ? 1 : 0;
+      counts.n_beyond += squared > 4.0 ? 1 : 0;
+    }
+    if (has_short) count_held(tets, v, star.tets, tolerance, sheets, counts);
+  }
+  std::array<std::int64_t*, 7> all{&counts.n_edges,          &counts.n_in_range,   &counts.n_beyond,
+                                   &counts.n_held_curved,    &counts.n_held_fixed, &counts.n_held_frozen,
+                                   &counts.n_held_by_quality};
+  std::array<std::int64_t, 7> totals{};
+  std::ranges::transform(all, totals.begin(), [](const std::int64_t* one) { return *one; });
+  mpi::all_reduce(context, std::span<std::int64_t>(totals), MPI_SUM);
+  for (std::size_t i = 0; i < all.size(); ++i) *all[i] = totals[i];
+  return counts;
+}
+
+}  // namespace barrio::adapt::detail
