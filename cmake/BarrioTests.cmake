@@ -15,6 +15,10 @@ endif()
 
 set(BARRIO_MPI_TEST_SUPPORT ${CMAKE_CURRENT_LIST_DIR}/../tests/support)
 set(BARRIO_INTEROP_DIR "$ENV{BARRIO_INTEROP}" CACHE PATH "folder of files of other programs; tests that want them say why they are skipped")
+set(BARRIO_STRANGERS "" CACHE PATH "folder of inputs that failed for others; by default the folder strangers of BARRIO_INTEROP_DIR")
+if(NOT BARRIO_STRANGERS AND IS_DIRECTORY "${BARRIO_INTEROP_DIR}/strangers")
+  set(BARRIO_STRANGERS "${BARRIO_INTEROP_DIR}/strangers")
+endif()
 
 # Flags and environment of a launch; lists for add_test.
 # Leaks are not looked for under sanitizers: the MPI libraries have their own. Nor does the thread sanitizer look at what
@@ -41,6 +45,12 @@ if(BARRIO_INTEROP_DIR)
     message(FATAL_ERROR "barrio: BARRIO_INTEROP_DIR is '${BARRIO_INTEROP_DIR}', which is not a folder")
   endif()
   list(APPEND barrio_launch_environment BARRIO_INTEROP=${BARRIO_INTEROP_DIR})
+endif()
+if(BARRIO_STRANGERS)
+  if(NOT IS_DIRECTORY "${BARRIO_STRANGERS}")
+    message(FATAL_ERROR "barrio: BARRIO_STRANGERS is '${BARRIO_STRANGERS}', which is not a folder")
+  endif()
+  list(APPEND barrio_launch_environment BARRIO_STRANGERS=${BARRIO_STRANGERS})
 endif()
 if(TARGET barrio_yield)
   list(APPEND barrio_launch_environment LD_PRELOAD=$<TARGET_FILE:barrio_yield>)
