@@ -4,7 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <span>
 
 #include "apps/amr/case_table.hpp"
 #include "apps/renamed.hpp"
@@ -78,6 +80,7 @@ void read_grid(const CaseTable& grid, AmrCase& made) {
 
 void read_boundary(const CaseTable& boundary, AmrCase& made) {
   boundary.expect({"x", "y", "z"});
+  if (made.n_axes == 2 && boundary.has("z")) boundary.refuse("z", "is given, but the grid has two axes");
   const std::vector<std::string> known{"outflow", "wall", "inflow", "periodic"};
   for (std::size_t k = 0; k < made.n_axes; ++k) {
     const std::string axis = axis_names[k];
@@ -241,20 +244,34 @@ void read_slice(const CaseTable& slice, AmrCase& made) {
   made.slices.push_back(one);
 }
 
+/// Refuse the last slice if another one has the name of its file.
+void refuse_used(const CaseTable& slice, const AmrCase& made) {
+  const std::string& name = made.slices.back().file;
+  const auto others = std::span(made.slices).first(made.slices.size() - 1);
+  if (std::ranges::find(others, name, &SliceCase::file) != others.end())
+    slice.refuse("file", fmt::format("'{}' is written by another slice too", name));
+}
+
 void read_output(const CaseTable& whole, AmrCase& made) {
   const CaseTable output = whole.table("output");
   output.expect({"file", "quantities", "every", "every_steps"});
   made.output_file = output.text("file", "");
   made.output_every = read_every(output);
   made.output_quantities = output.texts("quantities");
-  if (!made.output_file.empty() && !made.output_file.ends_with(".vtkhdf"))
+  if (output.has("file") && !made.output_file.ends_with(".vtkhdf"))
     output.refuse("file", fmt::format("'{}' must end in .vtkhdf", made.output_file));
   const CaseTable checkpoint = whole.table("checkpoint");
   checkpoint.expect({"file", "every", "every_steps"});
   made.checkpoint_file = checkpoint.text("file", "");
   made.checkpoint_every = read_every(checkpoint);
   if (made.checkpoint_file.empty() && !made.checkpoint_every.is_never()) checkpoint.refuse("file", "is missing");
-  for (const CaseTable& slice : whole.tables("slice")) read_slice(slice, made);
+  if (checkpoint.has("file") && made.checkpoint_file.empty()) checkpoint.refuse("file", "is empty");
+  for (const CaseTable& slice : whole.tables("slice")) {
+    read_slice(slice, made);
+    refuse_used(slice, made);
+  }
+  if (!made.checkpoint_file.empty() && made.checkpoint_file == made.output_file)
+    checkpoint.refuse("file", fmt::format("'{}' is written by [output] too", made.checkpoint_file));
 }
 
 void read_measures(const CaseTable& whole, AmrCase& made, const Abbreviations& let) {
@@ -284,7 +301,15 @@ void read_measures(const CaseTable& whole, AmrCase& made, const Abbreviations& l
 /// Read the names of [let]; a formula may use the names above it.
 Abbreviations read_let(const CaseTable& table) {
   Abbreviations let;
-  for (const std::string& name : table.keys()) let[name] = expand(table.formula(name, ""), let);
+  // A name that formulas have anyway would be replaced in all of them without a word.
+  for (const std::string& name : table.keys()) {
+    const std::vector<std::string> places = AmrCase::place_names();
+    constexpr std::array taken{"density", "velocity_x", "velocity_y", "velocity_z", "pressure", "level"};
+    if (std::ranges::find(places, name) != places.end() || std::ranges::find(taken, name) != taken.end() ||
+        name.starts_with("species_"))
+      table.refuse(name, "is a name that formulas have", "choose another one");
+    let[name] = expand(table.formula(name, ""), let);
+  }
   return let;
 }
 

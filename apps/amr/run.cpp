@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <optional>
+#include <system_error>
 
 #include "apps/amr/case.hpp"
 #include "apps/amr/cell_formulas.hpp"
@@ -349,6 +351,9 @@ std::string read_together(mpi::Context& context, const std::string& path) {
   std::string text;
   mpi::agree_after(context, [&] {
     if (!context.is_root()) return;
+    std::error_code none;
+    if (std::filesystem::is_directory(path, none))
+      refuse(ErrorCode::failed, path, "is a folder", "give the name of a case file");
     std::ifstream stream(path, std::ios::binary);
     if (stream) text.assign(std::istreambuf_iterator<char>(stream), {});
     if (!stream) refuse(ErrorCode::failed, path, "cannot be read", "give the name of a case file");

@@ -265,6 +265,23 @@ class Refused(AmrCase):
         self.refuse(3, "given", "is spelt inflow", setting="given.density=1.0")
         self.refuse(3, "refine.most_cells", "is spelt max_cells", setting="refine.most_cells=10")
         self.refuse(3, "exact.at_most", "is spelt max_error", setting="exact.at_most.together=1.0")
+        self.refuse(3, "let.x", "is a name that formulas have", setting='let.x="y"')
+        self.refuse(3, "let.pressure", "is a name that formulas have", setting='let.pressure="1"')
+        self.refuse(3, "boundary.z", "the grid has two axes", setting='boundary.z="wall"')
+        self.refuse(3, "output.file", "must end in .vtkhdf", setting='output.file=""')
+        self.refuse(3, "checkpoint.file", "is empty", setting='checkpoint.file=""')
+        self.refuse(
+            3,
+            "checkpoint.file",
+            "is written by [output] too",
+            setting='checkpoint.file="a.vtkhdf"\noutput.file="a.vtkhdf"',
+        )
+        self.refuse(
+            3,
+            "slice.file",
+            "is written by another slice too",
+            setting='slice=[{ file="a.png" }, { file="a.png" }]',
+        )
         self.refuse(3, "run.cfl", "above 1", setting="run.cfl=1.5")
         self.refuse(
             3, "refine.jump.densty", "Did you mean 'density'?", setting="refine.jump={ densty=0.1 }"

@@ -214,6 +214,9 @@ void Simulation<D>::Body::step(double end_time) {
     dt = rest;
   else if (2.0 * dt > rest)
     dt = 0.5 * rest;
+  if (!(time + dt > time))
+    refuse_together(ErrorCode::failed, fmt::format("a time step of {} at time {}", dt, time),
+                    "is too short to change the time", "look at the state for signals that are too fast");
   step_level(0, time, dt, 0.0, 1.0);
   time = is_last ? end_time : time + dt;
   n_steps += 1;
