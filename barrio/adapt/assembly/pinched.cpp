@@ -4,8 +4,9 @@
 #include <array>
 #include <compare>
 #include <cstdint>
+#include <map>
 #include <span>
-#include <tuple>
+#include <utility>
 
 #include "barrio/base/sort_unique.hpp"
 #include "barrio/exchange/router.hpp"
@@ -100,7 +101,7 @@ void hand_out(Tets& tets, std::span<const Piece> pieces) {
   std::vector<Slot> before;
   for (Slot v = 0; v < std::ssize(tets.vertices); ++v)
     if (tets.vertices[v].tet != no_slot && is_pinched(tets.key(v))) before.push_back(v);
-  std::vector<std::tuple<Slot, std::uint64_t, Slot>> copies;  // few: (vertex, copy, its slot)
+  std::map<std::pair<Slot, std::uint64_t>, Slot> copies;  // of pinched vertices alone
   for (Slot t = 0; t < std::ssize(tets.tets); ++t) {
     if (tets.tets[t].is_free()) continue;
     const std::array<Slot, 4> corners = tets.tets[t].v;
@@ -109,20 +110,18 @@ void hand_out(Tets& tets, std::span<const Piece> pieces) {
       if (!std::ranges::binary_search(before, v)) continue;
       const Piece one{tets.key(v).low, corners_of(tets, tets.tets[t]), 0};
       const std::uint64_t copy = std::ranges::lower_bound(pieces, one)->copy;
-      auto known = std::ranges::find_if(
-          copies, [&](const auto& made) { return std::get<0>(made) == v && std::get<1>(made) == copy; });
-      if (known == copies.end()) {
+      const auto [known, is_new] = copies.try_emplace({v, copy}, no_slot);
+      if (is_new) {
         Vertex vertex = tets.vertices[v];
         vertex.key.high = of_mesh + copy;
         vertex.classification = Classification::corner;
-        const Slot slot = tets.add_vertex(vertex);
+        const Slot slot = known->second = tets.add_vertex(vertex);
         std::ranges::copy(tets.values_of(v), tets.values_of(slot).begin());
         tets.set_vertex_parent(slot, tets.vertex_parent(v));
         tets.set_membership(slot, tets.membership_of(v));
-        known = copies.insert(copies.end(), {v, copy, slot});
       }
-      tets.tets[t].v[i] = std::get<2>(*known);
-      tets.vertices[std::get<2>(*known)].tet = t;
+      tets.tets[t].v[i] = known->second;
+      tets.vertices[known->second].tet = t;
     }
   }
   for (const Slot v : before) tets.free_vertex(v);
