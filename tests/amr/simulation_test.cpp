@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <numbers>
 
 #include "barrio/amr/euler.hpp"
@@ -373,6 +375,26 @@ TEST(Simulation, LooksAtWhatFlowsInAtTheEndOfTheStep) {
   } catch (const AgreedError& error) {
     EXPECT_TRUE(error.subject().starts_with("inflow beside cell 0, ")) << error.what();
   }
+}
+
+/// A jet that is fast beside some blocks only, and faster later: the time step is that of one rank.
+TEST(Simulation, TakesTheSameStepFromAnInflowOnAnyRanks) {
+  const auto euler = std::make_shared<const Euler<2>>();
+  const auto time_after = [&](mpi::Context& context) {
+    SimulationOptions<2> options = test::options_of<2>(
+        euler, 64, 1, [](const std::array<double, 2>&) { return std::vector<double>{1.0, 0.0, 0.0, 1.0}; });
+    options.grid.is_periodic[0] = false;
+    options.boundary[0] = {BoundaryCondition::inflow, BoundaryCondition::outflow};
+    options.inflow = [&](const std::array<double, 2>& x, double time, std::span<double> u) {
+      const double speed = x[1] > 0.8 ? 3.0 + 1000.0 * time : 200.0 * time;
+      euler->conserve(std::vector<double>{1.0, speed, 0.0, 1.0}, u);
+    };
+    Simulation<2> simulation(context, euler, options);
+    for (int step = 0; step < 4; ++step) simulation.step();
+    return std::vector<std::uint64_t>{std::bit_cast<std::uint64_t>(simulation.time()), simulation.checksum()};
+  };
+  const std::vector<std::uint64_t> wanted = barrio::test::of_one_rank(time_after);
+  EXPECT_EQ(time_after(barrio::test::world()), wanted);
 }
 
 /// The state after a step has been looked at, also after the last one.

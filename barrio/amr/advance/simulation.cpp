@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "barrio/amr/advance/body.hpp"
@@ -177,14 +178,16 @@ template <std::size_t D>
 double Simulation<D>::Body::find_time_step() {
   double rate = fastest;
   if (options.inflow) {
-    // The gas that flows in at the start, and at the end of a step that it does not shorten.
+    // The gas that flows in at the start, and at the end of a step that it does not shorten. That time is the same on
+    // all ranks, so the second look comes after a reduction.
     double of_inflow = 0.0;
-    agree_after(context, [&] {
-      of_inflow = fastest_inflow(time);
-      const double longest = options.time_step > 0.0 ? options.time_step : options.cfl / std::max(fastest, of_inflow);
-      if (std::isfinite(longest)) of_inflow = std::max(of_inflow, fastest_inflow(time + longest));
-    });
-    rate = mpi::max(context, std::max(rate, of_inflow));
+    const auto look_at = [&](double at_time) {
+      agree_after(context, [&] { of_inflow = fastest_inflow(at_time); });
+      rate = mpi::max(context, std::max(rate, of_inflow));
+    };
+    look_at(time);
+    const double longest = options.time_step > 0.0 ? options.time_step : options.cfl / rate;
+    if (std::isfinite(longest)) look_at(time + longest);
   }
   if (options.time_step == 0.0) return options.cfl / rate;
   if (options.time_step * rate > 1.0)
