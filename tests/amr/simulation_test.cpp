@@ -386,7 +386,7 @@ TEST(Simulation, TakesTheSameStepFromAnInflowOnAnyRanks) {
     options.grid.is_periodic[0] = false;
     options.boundary[0] = {BoundaryCondition::inflow, BoundaryCondition::outflow};
     options.inflow = [&](const std::array<double, 2>& x, double time, std::span<double> u) {
-      const double speed = x[1] > 0.8 ? 3.0 + 1000.0 * time : 200.0 * time;
+      const double speed = x[1] > 0.8 ? 3.0 + 100.0 * time : 5000.0 * time;
       euler->conserve(std::vector<double>{1.0, speed, 0.0, 1.0}, u);
     };
     Simulation<2> simulation(context, euler, options);
