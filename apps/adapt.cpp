@@ -223,7 +223,7 @@ class Adapt : public Command {
                           (*one)["after"].get<double>(), (*one)["before"].get<double>(), change);
     }
     if (changed.size() > max_lines) text += fmt::format("  and {} more sets\n", changed.size() - max_lines);
-    return text + fmt::format("  planes and lines are kept to {:.1e}, by the digits of the coordinates\n", tolerance);
+    return text + fmt::format("  planes and lines are kept to {:.1e} (--tolerance)\n", tolerance);
   }
   /// Return a limit for JSON, which has no infinity.
   static Json text_of(double limit) { return std::isfinite(limit) ? Json(limit) : Json(); }
