@@ -82,15 +82,19 @@ class Adapt : public Command {
     app.add_option("--frozen", options_.frozen_sets,
                    "Sets whose cells and faces stay as they are, by name or as 'material 3'");
     app.add_option("--parent-field", options_.parent_field,
-                   "Name of a field to add on cells: id of the parent, and 1 if the cell was changed, else 0");
-    app.add_option("--max-cells", options_.max_cells_per_rank, "Refuse sizes that need more cells on each rank")
-        ->check(CLI::PositiveNumber)
-        ->capture_default_str();
+                   "Name of a field to add on cells: GLOBAL_ID of the parent, and 1 if the cell was changed, else 0");
+    app.add_option("--held-field", options_.held_field,
+                   "Name of a field to add on vertices: what keeps edges there too short: 1 a curved boundary, 2 a "
+                   "corner or set, 3 --frozen, 4 quality; 5 an edge is too long; else 0");
+    app.add_option("--max-cells", options_.max_cells_per_rank,
+                   "Refuse sizes that need more cells on each rank (default: as many as fit into the memory)")
+        ->check(CLI::PositiveNumber);
     app.add_option("--max-seconds", options_.max_seconds,
                    "Stop after that, with a valid mesh that is not fully adapted")
         ->check(CLI::NonNegativeNumber);
-    app.add_flag("--leave-out", options_.leaves_out,
-                 "Drop data that cannot be kept yet: values on faces and edges, and listed edges");
+    app.add_flag(
+        "--leave-out", options_.leaves_out,
+        "Drop data that cannot be kept yet: values that are entities, and many different values on faces and edges");
     degenerate_.add_to(app);
   }
   Json run(mpi::Context* context) override {
@@ -213,14 +217,15 @@ class Adapt : public Command {
       if (change > rounding) changed.emplace_back(change, &one);
     }
     if (changed.empty())
-      return fmt::format("  volumes and areas of all sets as before; planes and lines to {:.1e}\n", tolerance);
+      return fmt::format("  volumes, areas and lengths of all sets as before; planes and lines to {:.1e}\n", tolerance);
     std::ranges::sort(changed, std::ranges::greater{}, &std::pair<double, const Json*>::first);
     std::string text;
     for (const auto& [change, one] : std::span(changed).first(std::min(changed.size(), max_lines))) {
       const std::string of = (*one)["set"].get<std::string>();
       text += fmt::format("  {} of {}: {:.10g}, before {:.10g} (relative change {:.1e})\n",
-                          (*one)["dimension"].get<int>() == 2 ? "area" : "volume", of.empty() ? "the mesh" : of,
-                          (*one)["after"].get<double>(), (*one)["before"].get<double>(), change);
+                          std::array{"", "length", "area", "volume"}[(*one)["dimension"].get<std::size_t>()],
+                          of.empty() ? "the mesh" : of, (*one)["after"].get<double>(), (*one)["before"].get<double>(),
+                          change);
     }
     if (changed.size() > max_lines) text += fmt::format("  and {} more sets\n", changed.size() - max_lines);
     return text + fmt::format("  planes and lines are kept to {:.1e} (--tolerance)\n", tolerance);

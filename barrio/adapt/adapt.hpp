@@ -11,6 +11,16 @@
 
 namespace barrio::adapt {
 
+/// Cause that keeps a vertex at an edge below 1/sqrt(2) of the wanted length; or that it ends a long edge.
+enum class HeldBy : std::int32_t {
+  nothing = 0,    ///< it has no such edge
+  curved = 1,     ///< a surface or line that is not flat or straight there
+  fixed = 2,      ///< it is a corner, or sets of vertices hold it
+  frozen = 3,     ///< a frozen cell or face
+  quality = 4,    ///< cells would get too bad, or edges too long
+  long_edge = 5,  ///< it has an edge of more than twice the wanted length, and none that is too short
+};
+
 struct AdaptOptions {
   /// Degrees. Where the boundary turns by more there is a feature edge; where feature edges turn by more, a corner.
   double feature_angle = 40.0;
@@ -28,15 +38,19 @@ struct AdaptOptions {
   /// Sets, by name or as "material 3", whose cells and faces stay as they are, with their vertices.
   std::vector<std::string> frozen_sets = {};
   SizeLimits limits = {};  ///< of the wanted sizes; growth applies to sizes in a field only
-  /// Name of a field to add on cells, two int64 each: the id of the parent, which is the old cell in whose place the
-  /// new one is, and 0 if the cell is its parent unchanged, else 1. Empty: no field.
+  /// Name of a field to add on cells, two int64 each: the number of the parent, which is the old cell in whose place
+  /// the new one is, from 1 as GLOBAL_ID in files; and 0 if the cell is its parent unchanged, else 1. Empty: no field.
   std::string parent_field = {};
+  /// Name of a field to add on vertices, one int32 each: a HeldBy, 0 elsewhere. Empty: no field.
+  std::string held_field = {};
   /// Data that the program itself keeps for cells or vertices; the same list on every rank. `pack` is called before,
   /// `unpack` afterwards for each local entity, with the data of its parent. If `adapt` throws, `unpack` is called all
   /// the same, unless `pack` threw.
   std::vector<mesh::Payload> payloads = {};
-  double max_cells_per_rank = 1e8;  ///< sizes that would need more, averaged over ranks, are refused
-  double max_seconds = 1e9;         ///< rounds end after that; the mesh is then valid, but not fully adapted
+  /// Sizes that would need more cells, averaged over ranks, are refused. 0: as many as the memory that the nodes have
+  /// available takes, at 320 bytes each.
+  double max_cells_per_rank = 0.0;
+  double max_seconds = 1e9;  ///< rounds end after that; the mesh is then valid, but not fully adapted
 };
 
 /// Totals of one operator, over all ranks.
@@ -59,11 +73,11 @@ struct EdgeCounts {
   std::int64_t n_held_by_quality = 0;  ///< the others: cells would get too bad, or edges too long
 };
 
-/// Area of the faces of a set, or volume of its cells, before and after.
+/// Length of the edges of a set, area of its faces or volume of its cells, before and after.
 struct SetMeasure {
   std::string name;                   ///< of the set, or its kind and id; empty for the whole mesh
   std::int32_t set = -1;              ///< place among the sets of the mesh; -1 for the whole mesh
-  mesh::Dim dim = mesh::Dim::volume;  ///< face: an area
+  mesh::Dim dim = mesh::Dim::volume;  ///< edge: a length, face: an area
   double before = 0.0;
   double after = 0.0;
 };
@@ -83,7 +97,7 @@ struct AdaptReport {
   ChangeCounts collapses;
   ChangeCounts swaps;
   ChangeCounts moves;
-  std::vector<SetMeasure> measures;   ///< of the whole mesh, and of each set with faces or cells
+  std::vector<SetMeasure> measures;   ///< of the whole mesh, and of each set with edges, faces or cells
   std::vector<std::string> left_out;  ///< names of the data that was dropped: see AdaptOptions::leaves_out
   double seconds = 0.0;               ///< total on this rank
   double balance_seconds = 0.0;       ///< part of it spent moving cells between ranks
@@ -94,21 +108,24 @@ struct AdaptReport {
 ///
 /// Tetrahedra change; hexes, prisms, pyramids and knives beside them stay as they are. Rounds of operators collapse
 /// short edges, split long ones, swap bad cells and move their vertices, until few changes are left. The boundary and
-/// the faces of sets keep their shape: vertices on them move in planes and along feature edges only. Sets keep their
-/// members: new cells and listed faces are in the sets of those they lie in; vertices in sets stay. Coordinates, cells,
-/// ids and values are the same, bit by bit, on any number of ranks and from any distribution. Ids are new, along a
-/// Hilbert curve; each rank is one part; the number of ghost layers is kept. Ask again for fields, plans and spans.
+/// the faces of sets keep their shape: vertices on them move in planes and along feature edges only. Listed edges are
+/// feature edges. Sets keep their members: new cells and listed sides are in the sets of those they lie in; vertices in
+/// sets stay. Coordinates, cells, ids and values are the same, bit by bit, on any number of ranks and from any
+/// distribution. Ids are new, along a Hilbert curve; each rank is one part; the number of ghost layers is kept. Ask
+/// again for fields, plans and spans.
 ///
 /// Fields and tags are transferred. Fields of reals on vertices, and tags of reals that all vertices have, are linear
 /// between vertices: a vertex that splits an edge gets the mean of its ends, a vertex that moves gets the value of its
 /// cells at the new point. Linear functions are kept, and no value leaves the range before. All other values are
-/// inherited: a cell has those of its parent, a new vertex those of one end of the edge that it splits.
+/// inherited: a cell has those of its parent, a new vertex those of one end of the edge that it splits, listed faces
+/// and edges those of the side that they are part of.
 /// @param mesh  replaced. @return counts, quality and times; all but the times are the same on all ranks
 /// @throws AgreedError on all ranks, with the mesh as it was, though its cells may be on other ranks: {usage} for cells
-/// of more nodes than corners, polyhedra, and a mesh of one cell type other than tetrahedra; for values on faces or
-/// edges, values that are entities, and listed edges, unless `leaves_out` (a tag GLOBAL_ID is dropped in any case,
-/// since ids are new); for sizes that need too many cells; for payloads on other dimensions, or that differ between
-/// ranks; {bad_input} for an inverted or flat cell, a boundary that is not a surface, or a size that is not above 0
+/// or listed sides of more nodes than corners, polyhedra, and a mesh of one cell type other than tetrahedra; for values
+/// that are entities, and a field or tag with more than 1 000 different values on faces or edges, unless `leaves_out`
+/// (a tag GLOBAL_ID is dropped in any case, since ids are new); for sizes that need too many cells; for payloads on
+/// other dimensions, or that differ between ranks; {bad_input} for an inverted or flat cell, a boundary that is not a
+/// surface, or a size that is not above 0
 /// and finite. If `size` throws or is invalid at a new vertex only, the error comes after the rounds have ended: the
 /// mesh is then valid, and adapted in part.
 /// Cost: see decision 0016. Source: Ovcharenko et al. 2012, section 6; Blelloch et al. 2012

@@ -47,15 +47,20 @@ TEST(AdaptBadInput, OtherCellsAreNamed) {
 }
 
 TEST(AdaptBadInput, WhatCannotBeKeptIsNamed) {
-  Mesh mesh = tet_cube(world(), 3);
-  mesh.add_field<double>("flux", mesh::Dim::face);
+  Mesh mesh = tet_cube(world(), 14);
+  const auto flux = mesh.add_field<double>("flux", mesh::Dim::face);
+  for (std::size_t f = 0; f < mesh.n_owned(mesh::Dim::face); ++f)
+    flux.values()[f] = static_cast<double>(value(mesh.entities(mesh::Dim::face).id(f)));
+  mesh.add_field<std::int32_t>("side", mesh::Dim::face);
   mesh.add_field<double>("pressure", mesh::Dim::vertex);
-  expect_refused(mesh, test::shock(0.2), ErrorCode::usage, "field 'flux' on faces");
+  const std::string name = "field 'flux' on faces, with more than 1000 different values";
+  expect_refused(mesh, test::shock(0.2), ErrorCode::usage, name);
   const AdaptReport report = adapt(mesh, test::shock(0.2), {.leaves_out = true});
-  EXPECT_EQ(report.left_out, std::vector<std::string>{"field 'flux' on faces"});
+  EXPECT_EQ(report.left_out, std::vector<std::string>{name});
   mesh.validate();
-  ASSERT_EQ(mesh.fields().size(), 1);
+  ASSERT_EQ(mesh.fields().size(), 2);
   EXPECT_EQ(mesh.fields()[0]->name, "pressure");
+  EXPECT_EQ(mesh.fields()[1]->name, "side");
 }
 
 TEST(AdaptBadInput, ASizeThatIsNone) {

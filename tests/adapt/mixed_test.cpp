@@ -35,7 +35,7 @@ using Vector = std::array<double, 3>;
 enum class Under { prisms, hexes };
 
 /// A unit cube of n^3 boxes, built box by box; the lowest layer or two hold the other cells. Materials "under" and
-/// "over", listed faces "z-", "x-" and "between".
+/// "over", listed faces "z-", "x-" and "between", listed edges "rim".
 class MixedCube {
  public:
   MixedCube(mpi::Context& context, std::int64_t n, Under under) : context_(context), n_(n), under_(under) {
@@ -56,7 +56,7 @@ class MixedCube {
     for (const auto& [type, nodes] : nodes_)
       arrays.cells.push_back({.type = type, .nodes_per_cell = mesh::topology(type).n_corners, .nodes = nodes});
     std::int32_t number = 0;
-    for (const std::string name : {"under", "over", "z-", "x-", "between"}) {
+    for (const std::string name : {"under", "over", "z-", "x-", "between", "rim"}) {
       const auto kind = number < 2 ? mesh::SetKind::material : mesh::SetKind::neumann;
       mesh::MeshArrays::Set& set = arrays.add_set(kind, ++number, name);
       for (const auto& [key, places] : members_)
@@ -109,6 +109,7 @@ class MixedCube {
     const bool is_low = k == 0;
     if (is_low) add_side(floor, under_ == Under::hexes, "z-");
     if (i == 0) add_side(left, is_low, "x-");
+    if (i == 0 && j == 0) add(CellType::edge, {p[0], p[4]}, "rim");
     if (under_ == Under::prisms) {
       if (is_low) {
         add(CellType::prism, {p[0], p[1], p[3], p[4], p[5], p[7]}, "under");
@@ -232,6 +233,8 @@ TEST_P(AdaptMixed, OtherCellsStay) {
     mesh.validate();
     EXPECT_EQ(what_stays(mesh), before);
     EXPECT_NEAR(volume_of_tets(mesh), volume, 1e-12);
+    EXPECT_EQ(std::ranges::count(report.measures, Dim::edge, &SetMeasure::dim), 1);
+    for (const SetMeasure& one : report.measures) EXPECT_NEAR(one.after, one.before, 1e-12) << one.name;
     if (finest < 0.1)
       EXPECT_GT(report.splits.n_made, 100);
     else

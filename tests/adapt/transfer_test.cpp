@@ -102,7 +102,7 @@ TEST(AdaptTransfer, CellsInheritFromTheOneInWhosePlaceTheyAre) {
   std::int64_t n_unchanged = 0;
   std::int64_t n_distinct = 0;
   for (std::size_t c = 0; c < mesh.n_owned(Dim::volume); ++c) {
-    EXPECT_EQ(parent.values()[2 * c], id.values()[c]);
+    EXPECT_EQ(parent.values()[2 * c], id.values()[c] + 1);
     EXPECT_GE(id.values()[c], 0);
     EXPECT_LT(id.values()[c], n_before);
     const Vector x = centre(mesh, c);
@@ -206,6 +206,24 @@ Mesh with_tags(mpi::Context& context, Start start) {
   return mesh::adopt(context, std::move(local));
 }
 
+/// The field that says what holds vertices has as many of each as the report.
+TEST(AdaptTransfer, WhatHoldsVerticesIsAField) {
+  Mesh mesh = tet_cube(world(), 6, Start::scattered, 2);
+  const AdaptReport report =
+      adapt(mesh, [](const Vector&) { return 2.0; }, {.frozen_sets = {"material 2"}, .held_field = "held"});
+  mesh.validate();
+  const auto held = mesh.field<std::int32_t>("held", Dim::vertex);
+  std::array<std::int64_t, 6> n{};
+  for (std::size_t v = 0; v < mesh.n_owned(Dim::vertex); ++v) n.at(static_cast<std::size_t>(held.values()[v])) += 1;
+  mpi::all_reduce(world(), std::span<std::int64_t>(n), MPI_SUM);
+  EXPECT_GT(report.edges.n_held_frozen, 0);
+  EXPECT_GT(report.edges.n_held_fixed, 0);
+  EXPECT_EQ(n[static_cast<std::size_t>(HeldBy::curved)], report.edges.n_held_curved);
+  EXPECT_EQ(n[static_cast<std::size_t>(HeldBy::fixed)], report.edges.n_held_fixed);
+  EXPECT_EQ(n[static_cast<std::size_t>(HeldBy::frozen)], report.edges.n_held_frozen);
+  EXPECT_EQ(n[static_cast<std::size_t>(HeldBy::quality)], report.edges.n_held_by_quality);
+}
+
 TEST(AdaptTransfer, TagsGoAlong) {
   Mesh mesh = with_tags(world(), Start::scattered);
   adapt(mesh, shock(0.1), {.parent_field = "parent"});
@@ -213,7 +231,7 @@ TEST(AdaptTransfer, TagsGoAlong) {
   const auto parent = mesh.field<std::int64_t>("parent", Dim::volume);
   std::int64_t n_some = 0;
   for (std::size_t c = 0; c < mesh.n_owned(Dim::volume); ++c) {
-    const auto id = static_cast<std::int32_t>(parent.values()[2 * c]);
+    const auto id = static_cast<std::int32_t>(parent.values()[2 * c] - 1);
     const auto some = mesh.tags()[0].value(Dim::volume, local_id(c));
     ASSERT_EQ(some.size(), id % 3 == 0 ? 4U : 0U);
     EXPECT_TRUE(some.empty() || std::memcmp(some.data(), &id, 4) == 0);

@@ -63,13 +63,15 @@ bool is_required(const mesh::SetInfo& set) {
 class Importer {
  public:
   Importer(const mesh::Mesh& mesh, const Sizes& sizes, const std::string& size_field, const AdaptOptions& options,
-           std::size_t n_expected)
+           SideValues side_values, std::size_t n_expected)
       : mesh_(mesh),
         sizes_(sizes),
         size_field_(size_field),
         options_(options),
         n_expected_(n_expected),
-        cosine_(std::cos(options.feature_angle * std::numbers::pi / 180)) {}
+        cosine_(std::cos(options.feature_angle * std::numbers::pi / 180)) {
+    out_.side_values = std::move(side_values);
+  }
 
   Imported run() {
     for (const mesh::MeshSet& set : mesh_.sets()) out_.sets.push_back(set.info);
@@ -86,10 +88,14 @@ class Importer {
     tets().link_all();
     const std::vector<std::uint32_t> membership_of_face = find_memberships(Dim::face, out_.faces, unlisted + 1);
     take_faces(membership_of_face);
-    out_.others.take(mesh_, out_.transfer, owner_, membership_of_cell, membership_of_face);
+    const std::vector<std::uint32_t> membership_of_edge = find_memberships(Dim::edge, out_.edges, 1);
+    take_edges(membership_of_edge);
+    out_.others.take(mesh_, out_.transfer, owner_,
+                     {.cells = membership_of_cell, .faces = membership_of_face, .edges = membership_of_edge});
     mpi::agree_after(mesh_.context(), [&] { find_features(); });
     classify_vertices();
     split_pinched(mesh_.context(), tets());
+    give_edges();
     out_.transfer.end_taking();
     return std::move(out_);
   }
@@ -136,6 +142,7 @@ class Importer {
     }
     Tets::Carried carried = out_.transfer.carried();
     carried.node_sets = memberships.all().size() > 1;
+    carried.rank = me();
     tets().carry(carried, std::move(node_sets));
   }
 
@@ -184,6 +191,7 @@ class Importer {
     for (std::int32_t s = 0; s < std::ssize(sets); ++s)
       for (const LocalId id : dim == Dim::vertex ? sets[s].vertices : sets[s].entities[mesh::index(dim)])
         members.emplace_back(value(id), s);
+    out_.side_values.add_numbers(mesh_, dim, members);
     std::ranges::sort(members);
     std::vector<std::uint32_t> of(mesh_.n_local(dim));
     std::vector<std::int32_t> in;
@@ -201,7 +209,9 @@ class Importer {
     const std::vector<std::uint16_t> numbers = memberships.agree(mesh_.context(), first);
     for (std::uint32_t& one : of) {
       one = numbers[one];
-      if (std::ranges::any_of(memberships.sets_of(one), [&](std::int32_t set) { return is_frozen_[set]; }))
+      if (std::ranges::any_of(memberships.sets_of(one), [&](std::int32_t set) {
+            return std::cmp_less(set, is_frozen_.size()) && is_frozen_[set];
+          }))
         one |= dim == Dim::volume ? frozen_cell : frozen_face;
     }
     return of;
@@ -280,6 +290,48 @@ class Importer {
     freeze_sides_of_others();
   }
 
+  using Ids = std::pair<std::int64_t, std::int64_t>;  // global ids of an edge's ends, ascending
+
+  [[nodiscard]] Ids ids_of(Slot a, Slot b) const {
+    return std::minmax(static_cast<std::int64_t>(out_.tets.key(a).low),
+                       static_cast<std::int64_t>(out_.tets.key(b).low));
+  }
+
+  /// Take the listed edges: they are feature edges. The ends of frozen ones stay.
+  void take_edges(std::span<const std::uint32_t> membership_of) {
+    const mesh::EntityTable& listed = mesh_.entities(Dim::edge);
+    for (std::size_t e = 0; e < listed.size(); ++e) {
+      const auto ends = listed.nodes_of(e);
+      const auto [a, b] = std::minmax(slot_[index(ends[0])], slot_[index(ends[1])]);
+      if (a < 0 || !tets().has_own_end(a, b)) continue;
+      features_.emplace_back(a, b);
+      listed_edges_.emplace_back(ids_of(a, b), static_cast<ListedEdges::Number>(membership_of[e]));
+      if ((membership_of[e] & frozen_face) == 0) continue;
+      for (const Slot v : {a, b}) tets().vertices[v].classification = Classification::corner;
+    }
+    std::ranges::sort(listed_edges_);
+  }
+
+  [[nodiscard]] ListedEdges::Number membership_of_edge(Slot a, Slot b) const {
+    const auto at =
+        std::ranges::lower_bound(listed_edges_, ids_of(a, b), {}, &std::pair<Ids, ListedEdges::Number>::first);
+    return at != listed_edges_.end() && at->first == ids_of(a, b) ? at->second : ListedEdges::Number{0};
+  }
+
+  /// Give the tetrahedra the memberships of listed edges. Copies of pinched vertices have the ids of these.
+  void give_edges() {
+    if (listed_edges_.empty()) return;
+    for (const Tet& tet : tets().tets) {
+      for (std::size_t e = 0; tet.features != 0 && e < edge_of.size(); ++e) {
+        if ((tet.features >> e & 1U) == 0) continue;
+        const Slot a = tet.v[edge_of[e][0]];
+        const Slot b = tet.v[edge_of[e][1]];
+        const ListedEdges::Number membership = membership_of_edge(a, b);
+        if (membership != 0 && tets().has_own_end(a, b)) tets().listed_edges().set(a, b, membership);
+      }
+    }
+  }
+
   /// Freeze the faces and vertices where tetrahedra meet cells of other types.
   void freeze_sides_of_others() {
     std::vector<std::array<Slot, 3>> sides;
@@ -322,7 +374,7 @@ class Importer {
         if (tet.across[f] >= 0 && (tet.across[f] >> 2) < t) continue;
         const auto key = face_key(tet, f);
         for (const auto& [a, b] : {std::pair{key[0], key[1]}, std::pair{key[0], key[2]}, std::pair{key[1], key[2]}})
-          if (tets().vertices[a].owner == me() || tets().vertices[b].owner == me()) sides.push_back({a, b, t, f});
+          if (tets().has_own_end(a, b)) sides.push_back({a, b, t, f});
       }
     }
     std::ranges::sort(sides);
@@ -384,6 +436,9 @@ class Importer {
       if (vertex.classification == Classification::corner) continue;
       vertex.classification = Classification::corner;
       if (end - first != 2) continue;
+      if (membership_of_edge(ends[first].first, ends[first].second) !=
+          membership_of_edge(ends[first].first, ends[first + 1].second))
+        continue;
       const Point one = tets().vertices[ends[first].second].at - vertex.at;
       const Point other = tets().vertices[ends[first + 1].second].at - vertex.at;
       if (-dot(one, other) >= cosine_ * std::sqrt(dot(one, one) * dot(other, other)))
@@ -412,6 +467,7 @@ class Importer {
   std::vector<Rank> owner_;  // decides about each local vertex
   std::vector<Slot> slot_;   // of each local vertex
   std::vector<std::pair<Slot, Slot>> features_;
+  std::vector<std::pair<Ids, ListedEdges::Number>> listed_edges_;  // ascending
   std::vector<std::int32_t> last_;
   std::vector<bool> is_frozen_;              // of each set
   std::vector<NodeSets::Number> node_sets_;  // of each local vertex
@@ -421,8 +477,8 @@ class Importer {
 }  // namespace
 
 Imported import_mesh(const mesh::Mesh& mesh, const Sizes& sizes, const std::string& size_field,
-                     const AdaptOptions& options, std::size_t n_expected) {
-  return Importer(mesh, sizes, size_field, options, n_expected).run();
+                     const AdaptOptions& options, SideValues side_values, std::size_t n_expected) {
+  return Importer(mesh, sizes, size_field, options, std::move(side_values), n_expected).run();
 }
 
 std::vector<double> sizes_in_field(const mesh::Mesh& mesh, const std::string& name) {
@@ -438,13 +494,7 @@ std::vector<double> sizes_in_field(const mesh::Mesh& mesh, const std::string& na
   return sizes;
 }
 
-namespace {
-
-std::string plural(Dim dim) { return dim == Dim::edge ? "edges" : "faces"; }
-
-}  // namespace
-
-std::vector<std::string> check_adaptable(const mesh::Mesh& mesh) {
+std::vector<std::string> check_adaptable(const mesh::Mesh& mesh, const SideValues& side_values) {
   mpi::agree_after(mesh.context(), [&] {
     constexpr const char* what_is_changed =
         "adaptation changes tetrahedra of 4 nodes; hexes, prisms and pyramids beside them stay";
@@ -459,30 +509,27 @@ std::vector<std::string> check_adaptable(const mesh::Mesh& mesh) {
                fmt::format("cell {}: a {} of {} nodes", value(cells.id(c)), topology.name, cells.nodes_of(c).size()),
                "cannot be adapted", what_is_changed);
     }
+    for (const Dim dim : {Dim::edge, Dim::face}) {
+      const mesh::EntityTable& listed = mesh.entities(dim);
+      for (std::size_t i = 0; i < listed.size(); ++i)
+        if (listed.nodes_of(i).size() != mesh::n_corners(listed.type(i), listed.nodes_of(i).size()))
+          refuse(ErrorCode::usage,
+                 fmt::format("{} {}: a {} of {} nodes", dim == Dim::edge ? "listed edge" : "listed face",
+                             value(listed.id(i)), mesh::topology(listed.type(i)).name, listed.nodes_of(i).size()),
+                 "cannot be adapted", what_is_changed);
+    }
   });
-  std::vector<std::string> lost;
-  constexpr std::array low{Dim::edge, Dim::face};
-  for (const auto& field : mesh.fields())
-    if (std::ranges::find(low, field->dim) != low.end())
-      lost.push_back(fmt::format("field '{}' on {}", field->name, plural(field->dim)));
-  std::vector<std::int64_t> n_values;  // of each tag: on edges, on faces, and where values name entities
+  std::vector<std::string> lost = side_values.left_out();
+  std::vector<std::int64_t> n_values;  // of each tag: those that name entities
   for (const mesh::MeshTag& tag : mesh.tags()) {
-    for (const Dim dim : low) n_values.push_back(tag.on[mesh::index(dim)].entities.size());
-    n_values.push_back(0);
-    if (tag.info.type != mesh::TagType::entity) continue;
-    for (const mesh::MeshTag::Values& values : tag.on) n_values.back() += values.entities.size();
-    n_values.back() += names_entities(tag) ? 1 : 0;
+    std::int64_t& n = n_values.emplace_back(0);
+    if (tag.info.type != mesh::TagType::entity || tag.info.name == "GLOBAL_ID") continue;
+    for (const mesh::MeshTag::Values& values : tag.on) n += values.entities.size();
+    n += names_entities(tag) ? 1 : 0;
   }
   mpi::all_reduce(mesh.context(), std::span<std::int64_t>(n_values), MPI_SUM);
-  for (std::size_t t = 0; t < mesh.tags().size(); ++t) {
-    const std::string& name = mesh.tags()[t].info.name;
-    if (name == "GLOBAL_ID") continue;
-    for (std::size_t i = 0; i < low.size(); ++i)
-      if (n_values[3 * t + i] > 0) lost.push_back(fmt::format("tag '{}' on {}", name, plural(low[i])));
-    if (n_values[3 * t + 2] > 0) lost.push_back(fmt::format("tag '{}', whose values are entities", name));
-  }
-  if (const std::int64_t n = mesh.n_global(Dim::edge); n > 0)
-    lost.push_back(fmt::format("listed edges, {} of them, with their membership in sets", n));
+  for (std::size_t t = 0; t < mesh.tags().size(); ++t)
+    if (n_values[t] > 0) lost.push_back(fmt::format("tag '{}', whose values are entities", mesh.tags()[t].info.name));
   return lost;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <span>
 #include <string>
@@ -42,21 +43,35 @@ double area_of(const mesh::Mesh& mesh, std::span<const LocalId> nodes) {
   return std::sqrt(dot(sum, sum)) / 2;
 }
 
+double length_of(const mesh::Mesh& mesh, std::span<const LocalId> nodes) {
+  const Point along = at(mesh, nodes[1]) - at(mesh, nodes[0]);
+  return std::sqrt(dot(along, along));
+}
+
 std::string name_of(const mesh::SetInfo& info) {
   return info.name.empty() ? fmt::format("{} {}", mesh::name(info.kind), info.id) : info.name;
 }
 
-/// Sum the volume of all cells, and for each set the areas of its faces and the volumes of its cells.
+constexpr std::array dims{Dim::edge, Dim::face, Dim::volume};
+
+/// Return the place of a set's sum.
+std::size_t place_of(std::size_t set, Dim dim) noexcept { return dims.size() * set + mesh::index(dim); }
+
+/// Sum the volume of all cells, and for each set the lengths of its edges, the areas of its faces and the volumes of
+/// its cells.
 std::vector<double> sums_of(const mesh::Mesh& mesh) {
   const auto sets = mesh.sets();
-  std::vector<mpi::ExactSum> sums(1 + 2 * sets.size());
+  std::vector<mpi::ExactSum> sums(1 + dims.size() * sets.size());
   for (std::size_t c = 0; c < mesh.n_owned(Dim::volume); ++c) sums[0].add(volume_of(mesh, c));
   for (std::size_t s = 0; s < sets.size(); ++s) {
-    for (const LocalId f : sets[s].entities[mesh::index(Dim::face)])
-      if (index(f) < mesh.n_owned(Dim::face))
-        sums[1 + 2 * s].add(area_of(mesh, mesh.entities(Dim::face).nodes_of(index(f))));
-    for (const LocalId c : sets[s].entities[mesh::index(Dim::volume)])
-      if (index(c) < mesh.n_owned(Dim::volume)) sums[2 + 2 * s].add(volume_of(mesh, index(c)));
+    for (const Dim dim : dims) {
+      for (const LocalId id : sets[s].entities[mesh::index(dim)]) {
+        if (index(id) >= mesh.n_owned(dim)) continue;
+        sums[place_of(s, dim)].add(dim == Dim::volume ? volume_of(mesh, index(id))
+                                   : dim == Dim::face ? area_of(mesh, mesh.entities(dim).nodes_of(index(id)))
+                                                      : length_of(mesh, mesh.entities(dim).nodes_of(index(id))));
+      }
+    }
   }
   return mpi::ExactSum::over_all(mesh.context(), sums);
 }
@@ -66,19 +81,16 @@ std::vector<double> sums_of(const mesh::Mesh& mesh) {
 std::vector<SetMeasure> measures_of(const mesh::Mesh& mesh) {
   const std::vector<double> sums = sums_of(mesh);
   std::vector<SetMeasure> measures{{.name = {}, .set = -1, .dim = Dim::volume, .before = sums[0]}};
-  for (std::int32_t s = 0; s < std::ssize(mesh.sets()); ++s) {
-    for (const Dim dim : {Dim::face, Dim::volume}) {
-      const double sum = sums[(dim == Dim::face ? 1 : 2) + 2 * s];
-      if (sum > 0) measures.push_back({.name = name_of(mesh.sets()[s].info), .set = s, .dim = dim, .before = sum});
-    }
-  }
+  for (std::int32_t s = 0; s < std::ssize(mesh.sets()); ++s)
+    for (const Dim dim : dims)
+      if (const double sum = sums[place_of(s, dim)]; sum > 0)
+        measures.push_back({.name = name_of(mesh.sets()[s].info), .set = s, .dim = dim, .before = sum});
   return measures;
 }
 
 void measure_again(const mesh::Mesh& mesh, std::vector<SetMeasure>& measures) {
   const std::vector<double> sums = sums_of(mesh);
-  for (SetMeasure& one : measures)
-    one.after = one.set < 0 ? sums[0] : sums[(one.dim == Dim::face ? 1 : 2) + 2 * one.set];
+  for (SetMeasure& one : measures) one.after = one.set < 0 ? sums[0] : sums[place_of(one.set, one.dim)];
 }
 
 }  // namespace barrio::adapt::detail

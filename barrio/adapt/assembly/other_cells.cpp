@@ -27,8 +27,7 @@ std::array<Key, 4> keys_around(const mesh::Mesh& mesh, std::span<const LocalId> 
 }  // namespace
 
 void OtherCells::take(const mesh::Mesh& mesh, const Transfer& transfer, std::span<const Rank> owner,
-                      std::span<const std::uint32_t> membership_of_cell,
-                      std::span<const std::uint32_t> membership_of_face) {
+                      const MeshMemberships& memberships) {
   if (mesh.cells().has_one_type) return;
   const Rank me = mesh.context().rank();
   std::vector<LocalId> used;
@@ -74,10 +73,11 @@ void OtherCells::take(const mesh::Mesh& mesh, const Transfer& transfer, std::spa
     nodes.clear();
     for (const LocalId v : mesh.cells().nodes_of(c)) nodes.push_back(place[index(v)]);
     nodes_.add(nodes);
-    memberships_.push_back(membership_of_cell[c]);
+    memberships_.push_back(memberships.cells[c]);
     parents_.push_back(transfer.cell_parent(local_id(c)));
   }
-  take_faces(mesh, owner, membership_of_face);
+  take_faces(mesh, owner, memberships.faces);
+  take_edges(mesh, owner, memberships.edges);
 }
 
 void OtherCells::take_faces(const mesh::Mesh& mesh, std::span<const Rank> owner,
@@ -111,6 +111,32 @@ void OtherCells::take_faces(const mesh::Mesh& mesh, std::span<const Rank> owner,
     if (n > 0) faces_.push_back(face);
   }
   std::ranges::sort(faces_, {}, &OtherFace::keys);
+}
+
+void OtherCells::take_edges(const mesh::Mesh& mesh, std::span<const Rank> owner,
+                            std::span<const std::uint32_t> membership_of_edge) {
+  const mesh::EntityTable& listed = mesh.entities(Dim::edge);
+  std::vector<std::pair<std::array<Key, 2>, std::uint16_t>> known;
+  const auto keys_of = [&](std::span<const LocalId> ends) {
+    std::array<Key, 2> keys{key_of(mesh, ends[0]), key_of(mesh, ends[1])};
+    std::ranges::sort(keys);
+    return keys;
+  };
+  for (std::size_t e = 0; e < listed.size(); ++e)
+    known.emplace_back(keys_of(listed.nodes_of(e)), static_cast<std::uint16_t>(membership_of_edge[e]));
+  if (known.empty()) return;
+  std::ranges::sort(known);
+  for (std::size_t c = 0; c < mesh.cells().size(); ++c) {
+    if (is_tet(mesh, c)) continue;
+    mesh::for_each_side(Dim::edge, mesh.cells().type(c), mesh.cells().nodes_of(c), [&](std::span<const LocalId> ends) {
+      const std::array<Key, 2> keys = keys_of(ends);
+      const LocalId lowest = key_of(mesh, ends[0]) == keys[0] ? ends[0] : ends[1];
+      if (owner[index(lowest)] != mesh.context().rank()) return;
+      const auto at = std::ranges::lower_bound(known, keys, {}, [](const auto& one) { return one.first; });
+      if (at != known.end() && at->first == keys) edges_.push_back({keys, mesh.cells().owner(c), at->second});
+    });
+  }
+  sort_unique(edges_);
 }
 
 void OtherCells::add_to(Tets& tets) {

@@ -22,13 +22,27 @@ struct OtherFace {
   std::array<Rank, 2> ranks{-1, -1};  ///< that have such cells at it
 };
 
+/// Listed edge of such a cell, for each rank that has one at it.
+struct OtherEdge {
+  std::array<Key, 2> keys{};  ///< ascending
+  Rank rank = -1;
+  std::uint16_t membership = 0;
+  auto operator<=>(const OtherEdge&) const = default;
+};
+
+/// Memberships of all local entities of a mesh in sets.
+struct MeshMemberships {
+  std::span<const std::uint32_t> cells;
+  std::span<const std::uint32_t> faces;
+  std::span<const std::uint32_t> edges;
+};
+
 /// Cells of other types beside the tetrahedra. They stay unchanged and on their rank while tetrahedra change. Local.
 class OtherCells {
  public:
   /// Take the cells of a mesh. @param owner  rank that decides about each local vertex
-  /// @param membership_of_cell, membership_of_face  of each local cell and listed face
   void take(const mesh::Mesh& mesh, const Transfer& transfer, std::span<const Rank> owner,
-            std::span<const std::uint32_t> membership_of_cell, std::span<const std::uint32_t> membership_of_face);
+            const MeshMemberships& memberships);
   [[nodiscard]] bool is_empty() const noexcept { return vertices_.empty(); }
 
   /// Give each of their vertices a slot, unless a tetrahedron uses it already. Call after the last change.
@@ -43,6 +57,8 @@ class OtherCells {
   [[nodiscard]] std::span<const Rank> neighbours() const noexcept { return neighbours_; }
   /// Return the listed faces whose lowest vertex is of this rank, by ascending keys.
   [[nodiscard]] std::span<const OtherFace> faces() const noexcept { return faces_; }
+  /// Return the listed edges whose lowest vertex is of this rank, ascending.
+  [[nodiscard]] std::span<const OtherEdge> edges() const noexcept { return edges_; }
   /// Return the slot of a vertex of such a cell. @pre `add_to` was called
   [[nodiscard]] Slot slot_of(const Key& key) const noexcept;
 
@@ -57,6 +73,8 @@ class OtherCells {
  private:
   void take_faces(const mesh::Mesh& mesh, std::span<const Rank> owner,
                   std::span<const std::uint32_t> membership_of_face);
+  void take_edges(const mesh::Mesh& mesh, std::span<const Rank> owner,
+                  std::span<const std::uint32_t> membership_of_edge);
 
   std::vector<Vertex> vertices_;        // of cells that this rank has, or some vertex of; ascending keys
   std::vector<double> values_;          // of each
@@ -69,6 +87,7 @@ class OtherCells {
   std::vector<std::uint32_t> memberships_;
   std::vector<Parent> parents_;
   std::vector<OtherFace> faces_;
+  std::vector<OtherEdge> edges_;
   std::vector<Rank> neighbours_;
 };
 

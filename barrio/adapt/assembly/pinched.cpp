@@ -158,6 +158,7 @@ std::vector<std::pair<Slot, Slot>> merge_pinched(Tets& tets) {
     one_of.emplace_back(copies[i].second, copies[first].second);
   }
   std::ranges::sort(one_of);
+  tets.listed_edges().rename(one_of);
   std::vector<std::pair<Slot, Slot>> at;
   for (Slot t = 0; t < std::ssize(tets.tets); ++t) {
     Tet& tet = tets.tets[t];

@@ -98,7 +98,7 @@ void Transfer::add_field(const mesh::Mesh& mesh, std::size_t from) {
 void Transfer::add_parent_field(const mesh::Mesh& mesh, const std::string& name) {
   std::vector<std::int64_t> ids;
   for (std::size_t c = 0; c < mesh.n_owned(Dim::volume); ++c) {
-    ids.push_back(value(mesh.cells().id(c)));
+    ids.push_back(value(mesh.cells().id(c)) + 1);  // as GLOBAL_ID in files
     ids.push_back(0);
   }
   Kept kept{false, fields_.size(), 2 * sizeof(std::int64_t), {}, {}};

@@ -77,6 +77,7 @@ NodeSets::Number Split::membership_between(Slot a, Slot b, Classification on) co
 
 bool Split::decide(const Candidate& candidate, std::uint32_t round, Change& out) {
   const auto [a, b, none] = candidate.of;
+  if ((mesh_.listed_edges().membership_of(a, b) & frozen_face) != 0) return false;
   if (is_outranked(metric_length(vertex(a), vertex(b)), out.cavity)) return false;
   Vertex& midpoint = out.added;
   midpoint = Vertex{};

@@ -6,6 +6,15 @@
 #include "barrio/adapt/kernel/measure.hpp"
 
 namespace barrio::adapt::detail {
+namespace {
+
+/// Return the ends of an edge of a tetrahedron, ascending.
+std::array<Slot, 2> ends_of(const Tet& tet, std::size_t edge) noexcept {
+  const auto [low, high] = std::minmax(tet.v[edge_of[edge][0]], tet.v[edge_of[edge][1]]);
+  return {low, high};
+}
+
+}  // namespace
 
 Slot Tets::add_vertex(const Vertex& vertex) {
   if (free_vertices_.empty()) {
@@ -139,7 +148,7 @@ void Tets::open_cavity(std::span<const Slot> old, std::size_t n_made) {
       if (other >= 0) tets[other >> 2].across[other & 3] = no_slot;
     }
     for (std::size_t e = 0; tet.features != 0 && e < 6; ++e)
-      if ((tet.features >> e & 1U) != 0) features_.push_back({tet.v[edge_of[e][0]], tet.v[edge_of[e][1]]});
+      if ((tet.features >> e & 1U) != 0) features_.push_back(ends_of(tet, e));
   }
 }
 
@@ -161,7 +170,30 @@ std::span<const Slot> Tets::replace(std::span<const Slot> old, std::span<const N
   }
   for (const Slot at : made_)
     for (int f = 0; f < 4; ++f) link_face(at, f);
+  if (!listed_edges_.is_empty() && !features_.empty()) follow_listed_edges();
   return made_;
+}
+
+/// Give the new feature edges of a cavity the membership of the listed edges that are gone. All of these have the same
+/// one: they are one edge that was split, or the two at a vertex that was removed.
+void Tets::follow_listed_edges() {
+  ListedEdges::Number gone = 0;
+  for (const auto& [a, b] : features_) {
+    const ListedEdges::Number membership = listed_edges_.membership_of(a, b);
+    const auto has_edge = [&, a = a, b = b](Slot t) { return tets[t].has(a) && tets[t].has(b); };
+    if (membership == 0 || std::ranges::any_of(made_, has_edge)) continue;
+    gone = membership;
+    listed_edges_.erase(a, b);
+  }
+  if (gone == 0) return;
+  for (const Slot t : made_) {
+    for (std::size_t e = 0; e < edge_of.size(); ++e) {
+      if ((tets[t].features >> e & 1U) == 0) continue;
+      const std::array<Slot, 2> edge = ends_of(tets[t], e);
+      if (has_own_end(edge[0], edge[1]) && std::ranges::find(features_, edge) == features_.end())
+        listed_edges_.set(edge[0], edge[1], gone);
+    }
+  }
 }
 
 void Tets::remove(Slot t) {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "barrio/adapt/kernel/listed_edges.hpp"
 #include "barrio/adapt/kernel/node_sets.hpp"
 #include "barrio/base/ids.hpp"
 
@@ -111,7 +112,7 @@ struct Ring {
 };
 
 /// Bits of memberships: faces and tetrahedra with them stay as they are.
-inline constexpr std::uint16_t frozen_face = 0x8000;
+inline constexpr std::uint16_t frozen_face = 0x8000;  ///< of listed edges too
 inline constexpr std::uint32_t frozen_cell = 0x8000'0000;
 
 /// Tetrahedra that are adapted in place: all that have a vertex of this rank. Local.
@@ -127,6 +128,7 @@ class Tets {
     bool vertex_parents = false;
     bool tet_parents = false;
     bool node_sets = false;  ///< some vertex is in a set
+    Rank rank = 0;           ///< this one
   };
   void carry(const Carried& carried, NodeSets node_sets = {}) noexcept {
     carried_ = carried;
@@ -153,6 +155,12 @@ class Tets {
   }
   void set_membership(Slot v, NodeSets::Number membership) noexcept {
     if (carried_.node_sets) memberships_[v] = membership;
+  }
+  [[nodiscard]] const ListedEdges& listed_edges() const noexcept { return listed_edges_; }
+  [[nodiscard]] ListedEdges& listed_edges() noexcept { return listed_edges_; }
+  /// Tell whether an edge has an end of this rank.
+  [[nodiscard]] bool has_own_end(Slot a, Slot b) const noexcept {
+    return vertices[a].owner == carried_.rank || vertices[b].owner == carried_.rank;
   }
   [[nodiscard]] Parent tet_parent(Slot t) const noexcept { return carried_.tet_parents ? tet_parents_[t] : Parent{}; }
 
@@ -197,6 +205,7 @@ class Tets {
   bool walk_star(Slot v, std::vector<Slot>& out, Accept&& accept);
   void open_cavity(std::span<const Slot> old, std::size_t n_made);
   void link_face(Slot tet, int face);
+  void follow_listed_edges();
   FaceEntry& find_face(const std::array<Slot, 3>& key);
 
   Carried carried_;
@@ -205,10 +214,11 @@ class Tets {
   std::vector<Parent> tet_parents_;     // of each tetrahedron, if carried
   NodeSets node_sets_;
   std::vector<NodeSets::Number> memberships_;  // of each vertex, if carried
+  ListedEdges listed_edges_;
   std::vector<Slot> free_vertices_;
   std::vector<Slot> free_tets_;
   std::vector<Slot> made_;
-  std::vector<std::array<Slot, 2>> features_;
+  std::vector<std::array<Slot, 2>> features_;  // of a cavity, by ascending slot
   std::vector<FaceEntry> faces_ = std::vector<FaceEntry>(1024);
   std::uint32_t generation_ = 0;
   std::uint32_t mark_ = 0;

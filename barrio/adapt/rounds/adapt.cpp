@@ -58,23 +58,30 @@ void put_back(mesh::Mesh& mesh, const mesh::BuildOptions& had) {
   mesh = mesh::adopt(context, std::move(local));
 }
 
-void check_kept(mesh::Mesh& mesh, const AdaptOptions& options, AdaptReport& report) {
-  report.left_out = detail::check_adaptable(mesh);
+/// Check that a field can be added.
+void check_new_field(const mesh::Mesh& mesh, const char* what, const std::string& name, mesh::Dim dim) {
+  if (name.empty()) return;
+  const bool is_field =
+      std::ranges::any_of(mesh.fields(), [&](const auto& field) { return field->name == name && field->dim == dim; });
+  const bool is_tag = std::ranges::any_of(mesh.tags(), [&](const mesh::MeshTag& tag) { return tag.info.name == name; });
+  if (is_field || is_tag)
+    throw AgreedError(ErrorCode::usage, {.subject = fmt::format("{} '{}'", what, name),
+                                         .cause = fmt::format("cannot be added: the mesh has a {} of that name",
+                                                              is_tag                     ? "tag"
+                                                              : dim == mesh::Dim::vertex ? "field on vertices"
+                                                                                         : "field on cells"),
+                                         .remedy = "choose another name"});
+}
+
+void check_kept(mesh::Mesh& mesh, const detail::SideValues& side_values, const AdaptOptions& options,
+                AdaptReport& report) {
+  report.left_out = detail::check_adaptable(mesh, side_values);
   if (!report.left_out.empty() && !options.leaves_out)
     throw AgreedError(ErrorCode::usage, {.subject = report.left_out[0],
                                          .cause = "cannot be kept while cells change",
                                          .remedy = "drop it first, or let it be left out (leaves_out, --leave-out)"});
-  if (options.parent_field.empty()) return;
-  const bool is_field = std::ranges::any_of(mesh.fields(), [&](const auto& field) {
-    return field->name == options.parent_field && field->dim == mesh::Dim::volume;
-  });
-  const bool is_tag =
-      std::ranges::any_of(mesh.tags(), [&](const mesh::MeshTag& tag) { return tag.info.name == options.parent_field; });
-  if (is_field || is_tag)
-    throw AgreedError(ErrorCode::usage, {.subject = fmt::format("parent field '{}'", options.parent_field),
-                                         .cause = fmt::format("cannot be added: the mesh has a {} of that name",
-                                                              is_field ? "field on cells" : "tag"),
-                                         .remedy = "choose another name"});
+  check_new_field(mesh, "parent field", options.parent_field, mesh::Dim::volume);
+  check_new_field(mesh, "held field", options.held_field, mesh::Dim::vertex);
 }
 
 /// Check that the processor computes as exact signs need it, that the tolerance is a length, and that payloads are on
@@ -101,7 +108,8 @@ AdaptReport adapt_cells(mesh::Mesh& mesh, const SizeFunction* function, const st
   const auto start = std::chrono::steady_clock::now();
   AdaptReport report;
   detail::Balance balance(context, options.balances);
-  check_kept(mesh, options, report);
+  detail::SideValues side_values(mesh);
+  check_kept(mesh, side_values, options, report);
   report.n_cells_before = mesh.n_global(mesh::Dim::volume);
   report.measures = detail::measures_of(mesh);
   const std::uint64_t revision = mesh.revision();
@@ -125,7 +133,8 @@ AdaptReport adapt_cells(mesh::Mesh& mesh, const SizeFunction* function, const st
   std::optional<detail::Imported> imported;
   try {
     const Region taking(context.trace(), take_region);
-    imported = detail::import_mesh(mesh, sizes, sizes_name, options, static_cast<std::size_t>(expected.cells));
+    imported = detail::import_mesh(mesh, sizes, sizes_name, options, std::move(side_values),
+                                   static_cast<std::size_t>(expected.cells));
   } catch (const AgreedError&) {
     put_back(mesh, had);
     throw;
@@ -145,13 +154,15 @@ AdaptReport adapt_cells(mesh::Mesh& mesh, const SizeFunction* function, const st
   report.n_unchanged = shape.n_unchanged + n_others;
   report.min_quality = shape.min_quality;
   report.mean_quality = shape.mean_quality;
-  report.edges = detail::count_edges(context, imported->tets, report.tolerance);
+  report.edges = detail::count_edges(context, imported->tets, report.tolerance,
+                                     options.held_field.empty() ? nullptr : &imported->held);
   if (report.edges.n_edges > 0)
     report.in_range = static_cast<double>(report.edges.n_in_range) / static_cast<double>(report.edges.n_edges);
   report.n_cells_wanted = expected.cells * context.size();
   {
     const Region giving(context.trace(), give_region);
-    mesh::LocalMesh local = detail::export_mesh(context, *std::move(imported), schedule.neighbours());
+    mesh::LocalMesh local =
+        detail::export_mesh(context, *std::move(imported), schedule.neighbours(), options.held_field);
     local.revision = revision;
     const bool is_even = balance.is_even(static_cast<double>(local.size(mesh::Dim::volume)),
                                          static_cast<double>(shape.n_tets + n_others) / context.size());

@@ -15,6 +15,7 @@
 #include "barrio/mesh/balance.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
+#include "barrio/mpi/node_memory.hpp"
 
 namespace barrio::adapt::detail {
 namespace {
@@ -75,15 +76,23 @@ Forecast forecast(mpi::Context& context, std::span<const double> n_cells, std::s
                   double max_per_rank) {
   std::array<double, 2> sums{std::accumulate(n_cells.begin(), n_cells.end(), 0.0), sum_of(work)};
   mpi::all_reduce(context, std::span<double>(sums), MPI_SUM);
+  constexpr double bytes_of_cell = 320;
+  constexpr double max_slots = 5e8;  // numbers of faces have 31 bits
+  const bool is_by_memory = max_per_rank == 0.0;
+  const auto bytes = static_cast<double>(mpi::available_bytes_per_rank(context));
+  if (is_by_memory) max_per_rank = std::min(bytes / bytes_of_cell, max_slots);
   const double n = sums[0];
   if (n > max_per_rank * context.size())
     throw AgreedError(
         ErrorCode::usage,
         {.subject = "wanted sizes",
-         .cause = fmt::format("need about {:.2g} cells, but at most {:.2g} are allowed on {} ranks", n,
-                              max_per_rank * context.size(), context.size()),
-         .remedy =
-             "ask for larger cells, use more ranks, or allow more cells on each (max_cells_per_rank, --max-cells)"});
+         .cause = fmt::format("need about {:.2g} cells, but at most {:.2g} {} on {} {}", n,
+                              max_per_rank * context.size(), is_by_memory ? "fit into the memory" : "are allowed",
+                              context.size(), context.size() == 1 ? "rank" : "ranks"),
+         .remedy = is_by_memory
+                       ? "ask for larger cells, use more nodes, or try all the same (max_cells_per_rank, --max-cells)"
+                       : "ask for larger cells, use more ranks, or allow more cells on each (max_cells_per_rank, "
+                         "--max-cells)"});
   return {.cells = n / context.size(), .work = sums[1] / context.size()};
 }
 

@@ -23,7 +23,8 @@ struct Forecast {
   double work;
 };
 /// Add up the predictions for this rank's cells. Collective. Cost: one reduction
-/// @throws AgreedError{usage} for more cells than `max_per_rank` on average
+/// @param max_per_rank  as AdaptOptions::max_cells_per_rank
+/// @throws AgreedError{usage} for more cells than that on average
 [[nodiscard]] Forecast forecast(mpi::Context& context, std::span<const double> n_cells,
                                 std::span<const std::int64_t> work, double max_per_rank);
 

@@ -21,29 +21,24 @@ bool is_frozen(const Tets& tets, Slot v, std::span<const Slot> star) {
   });
 }
 
-/// Count a vertex that stays at an edge that is too short.
-void count_held(const Tets& tets, Slot v, std::span<const Slot> star, double tolerance, Sheets& sheets,
-                EdgeCounts& counts) {
+/// Find what keeps a vertex at an edge that is too short.
+HeldBy held_by(const Tets& tets, Slot v, std::span<const Slot> star, double tolerance, Sheets& sheets) {
   const Classification classification = tets.vertices[v].classification;
-  if (tets.has_frozen && is_frozen(tets, v, star)) {
-    counts.n_held_frozen += 1;
-  } else if (classification == Classification::corner || is_held(tets, v, star)) {
-    counts.n_held_fixed += 1;
-  } else {
-    bool is_flat = true;
-    if (classification != Classification::volume) {
-      sheets.gather(tets, v, star);
-      is_flat = sheets.are_flat(tolerance) &&
-                (classification != Classification::edge || sheets.straight_line(tolerance).has_value());
-    }
-    (is_flat ? counts.n_held_by_quality : counts.n_held_curved) += 1;
-  }
+  if (tets.has_frozen && is_frozen(tets, v, star)) return HeldBy::frozen;
+  if (classification == Classification::corner || is_held(tets, v, star)) return HeldBy::fixed;
+  if (classification == Classification::volume) return HeldBy::quality;
+  sheets.gather(tets, v, star);
+  const bool is_flat = sheets.are_flat(tolerance) &&
+                       (classification != Classification::edge || sheets.straight_line(tolerance).has_value());
+  return is_flat ? HeldBy::quality : HeldBy::curved;
 }
 
 }  // namespace
 
-EdgeCounts count_edges(mpi::Context& context, Tets& tets, double tolerance) {
+EdgeCounts count_edges(mpi::Context& context, Tets& tets, double tolerance, std::vector<HeldBy>* held) {
   EdgeCounts counts;
+  std::array<std::int64_t, 6> n_held{};  // by HeldBy
+  if (held != nullptr) held->assign(tets.vertices.size(), HeldBy::nothing);
   Star star;
   Sheets sheets;
   for (Slot v = 0; v < std::ssize(tets.vertices); ++v) {
@@ -51,16 +46,26 @@ EdgeCounts count_edges(mpi::Context& context, Tets& tets, double tolerance) {
     if (vertex.tet == no_slot || vertex.owner != context.rank()) continue;
     star.gather(tets, v);
     bool has_short = false;
+    bool has_long = false;
     for (std::size_t i = 0; i < star.neighbours.size(); ++i) {
       const double squared = star.length[i] * star.length[i];
       has_short = has_short || squared < 0.5;
+      has_long = has_long || squared > 4.0;
       if (tets.key(star.neighbours[i]) < vertex.key) continue;  // the other end counts it
       counts.n_edges += 1;
       counts.n_in_range += squared >= 0.5 && squared <= 2.0 ? 1 : 0;
       counts.n_beyond += squared > 4.0 ? 1 : 0;
     }
-    if (has_short) count_held(tets, v, star.tets, tolerance, sheets, counts);
+    const HeldBy by = has_short  ? held_by(tets, v, star.tets, tolerance, sheets)
+                      : has_long ? HeldBy::long_edge
+                                 : HeldBy::nothing;
+    n_held[static_cast<std::size_t>(by)] += 1;
+    if (held != nullptr) (*held)[v] = by;
   }
+  counts.n_held_curved = n_held[static_cast<std::size_t>(HeldBy::curved)];
+  counts.n_held_fixed = n_held[static_cast<std::size_t>(HeldBy::fixed)];
+  counts.n_held_frozen = n_held[static_cast<std::size_t>(HeldBy::frozen)];
+  counts.n_held_by_quality = n_held[static_cast<std::size_t>(HeldBy::quality)];
   std::array<std::int64_t*, 7> all{&counts.n_edges,          &counts.n_in_range,   &counts.n_beyond,
                                    &counts.n_held_curved,    &counts.n_held_fixed, &counts.n_held_frozen,
                                    &counts.n_held_by_quality};
