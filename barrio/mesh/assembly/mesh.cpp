@@ -300,11 +300,11 @@ FieldData& Mesh::find_field(std::string_view wanted, Dim dim) const {
 }
 
 void Mesh::refuse_type(const FieldData& found, const FieldValues& wanted) {
-  constexpr std::array<const char*, std::variant_size_v<FieldValues>> names{"double", "float", "int32", "int64"};
+  constexpr std::array<const char*, std::variant_size_v<FieldValues>> type_names{"double", "float", "int32", "int64"};
   throw Error(ErrorCode::usage, {.subject = fmt::format("field '{}'", found.name),
                                  .cause = fmt::format("has values of type {}, and was asked for as {}",
-                                                      names[found.values.index()], names[wanted.index()]),
-                                 .remedy = fmt::format("ask for {}", names[found.values.index()])});
+                                                      type_names[found.values.index()], type_names[wanted.index()]),
+                                 .remedy = fmt::format("ask for {}", type_names[found.values.index()])});
 }
 
 exchange::RepeatedExchangeOptions Mesh::with_message_class(exchange::RepeatedExchangeOptions how, Dim dim,
