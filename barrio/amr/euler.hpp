@@ -16,15 +16,19 @@ namespace barrio::amr {
 
 enum class RiemannSolver {
   hllc,
-  hlle,  ///< smears contacts; keeps shocks along an axis straight that hllc makes crooked (carbuncles)
+  hlle,    ///< smears contacts; keeps shocks along an axis straight that hllc makes crooked (carbuncles)
+  hybrid,  ///< hllc, but hlle through faces along which a strong shock runs (three times the pressure in two cells)
 };
 
 struct EulerOptions {
   double gamma = 1.4;
   int n_species = 0;  ///< number of species whose densities are transported
-  /// Reduce to first order where a strong shock passes (three times the pressure within two cells), or where
-  /// interpolation from a coarser level would make the pressure negative. For shocks into cold gas.
+  /// Reduce to first order where a strong shock passes (three times the pressure within two cells). For shocks into
+  /// cold gas.
   bool flattens_shocks = false;
+  /// Reduce a cell to first order along an axis where the step would take most of its internal energy: beside strong
+  /// shocks that run through more than about half of a cell. Worker::n_fallbacks counts the uses.
+  bool falls_back = true;
   /// Keep contacts between gases of different density within two cells, and the slip along them: where the density
   /// changes by more than a fifth within two cells and the pressure by little. For interfaces that matter, such as
   /// unstable ones. A smooth change that is resolved as badly becomes a step too.
@@ -52,12 +56,15 @@ class Euler final : public System<D> {
   [[nodiscard]] std::vector<std::string> variables() const override;
   [[nodiscard]] std::string fault_of(std::span<const double> u) const override;
   [[nodiscard]] int n_ghosts() const noexcept override { return 2; }
-  [[nodiscard]] bool uses_corners() const noexcept override { return false; }
+  [[nodiscard]] bool uses_corners() const noexcept override { return options_.riemann_solver == RiemannSolver::hybrid; }
   [[nodiscard]] bool reads_block() const noexcept override { return true; }
-  [[nodiscard]] bool checks_interpolation() const noexcept override { return options_.flattens_shocks; }
+  /// Keep half of the internal energy: more than that is left in any finer cell of a linear state.
+  [[nodiscard]] double physical_part(std::span<const double> u, std::span<const double> differences) const override;
   [[nodiscard]] double reflected(int variable, std::size_t axis) const noexcept override {
     return std::cmp_equal(variable, 1 + axis) ? -1.0 : 1.0;
   }
+  void balance_wall(std::span<double> u, std::span<const double> source, std::size_t axis,
+                    double distance) const override;
   [[nodiscard]] std::unique_ptr<Worker<D>> make_worker(int block_cells) const override;
 
  private:

@@ -32,7 +32,8 @@ struct PatchKernel {
       sources = {};
   /// Return the largest sum over the axes of signal speed over cell size, as Worker::fastest.
   std::function<double(const CellView<D>& u, const Box& cells, const Sizes& cell_size)> fastest;
-  /// Optional: return the fault of an unphysical state, as System::fault_of. Interpolation is then checked too.
+  /// Optional: return the fault of an unphysical state, as System::fault_of. States between two physical ones must be
+  /// physical. Where interpolation from a coarser cell makes a fault, the finer cells get its state.
   std::function<std::string(std::span<const double> u)> fault_of = {};
   /// Optional: the axis of each variable that is a vector component, which a wall across it reverses; else -1.
   std::vector<int> vector_axis = {};

@@ -35,15 +35,15 @@ struct CellsToTag {
   std::span<std::uint8_t> tags;  ///< one for each cell of the block, the first axis fastest; 0 until set
 };
 
-/// Cells of a block for the source function.
+/// Cells of a block for the source function, or those beside a wall.
 template <std::size_t D>
 struct CellsToChange {
   int level;
   double time;
-  const BlockSpace<D>& space;   ///< has cell centres and sizes
-  CellView<D> u;                ///< without ghosts
-  geometry::IndexBox<D> cells;  ///< of the block
-  CellView<D> change;           ///< per unit of time; 0 until set
+  const BlockSpace<D>& space;  ///< has cell centres and sizes
+  CellView<D> u;               ///< without ghosts
+  geometry::IndexBox<D> cells;
+  CellView<D> change;  ///< per unit of time; 0 until set
 };
 
 template <std::size_t D>
@@ -65,8 +65,9 @@ struct SimulationOptions {
   int regrid_interval = 8;   ///< steps of a level between regriddings of the levels above it
   int buffer_cells = 4;      ///< cells around a tagged one that are refined with it
   std::int64_t max_cells = std::numeric_limits<std::int64_t>::max();  ///< on all levels together
-  /// Limit of the values on a rank, checked before they are allocated. Other data takes about as much again.
-  std::uint64_t max_bytes = std::numeric_limits<std::uint64_t>::max();
+  /// Limit of the values on a rank, checked before they are allocated. Other data takes about as much again. 0: half of
+  /// a rank's share in what its node has available at the start.
+  std::uint64_t max_bytes = 0;
   Partition partition = Partition::by_level;
   /// Weigh blocks by the kernel time measured since the last partition, instead of by steps alone: where some cells
   /// cost more than others, or some ranks are slower. The result is the same, but the distribution is not.
@@ -130,6 +131,8 @@ class Simulation {
   [[nodiscard]] std::vector<int> n_since_regrid() const;
   /// Return the number of cell steps on this rank so far; a step has all stages.
   [[nodiscard]] std::int64_t n_updates() const noexcept;
+  /// Return Worker::n_fallbacks of this rank so far.
+  [[nodiscard]] std::int64_t n_fallbacks() const noexcept;
   [[nodiscard]] const SimulationSeconds& seconds() const noexcept;
   [[nodiscard]] const Hierarchy<D>& hierarchy() const& noexcept;
   [[nodiscard]] const GridFunction<double, D>& state() const& noexcept;

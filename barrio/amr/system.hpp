@@ -45,6 +45,7 @@ struct Stage {
   /// along the other axes, the first of them fastest]. Plane m is below cell m * plane_step of the block.
   std::array<std::array<double*, max_planes>, D> planes;
   std::ptrdiff_t plane_step;
+  std::array<std::array<bool, 2>, D> is_wall;  ///< the low and high faces of the block across each axis
 };
 
 /// Worker of a system: advances blocks of one size, with memory of its own. One for each thread.
@@ -61,6 +62,8 @@ class Worker {
   /// 1; negative if a cell has an unphysical state. @param u  at least the cells of a block
   [[nodiscard]] virtual double fastest(const CellView<D>& u, const geometry::IndexBox<D>& cells,
                                        const std::array<double, D>& cell_size) = 0;
+  /// Return how often a cell was computed in a simpler way so far, to keep its state physical.
+  [[nodiscard]] virtual std::int64_t n_fallbacks() const noexcept { return 0; }
 };
 
 /// Interface of a system of hyperbolic equations.
@@ -80,11 +83,21 @@ class System {
   [[nodiscard]] virtual bool uses_corners() const noexcept { return true; }
   /// Tell whether workers read cells of the block from Stage::block alone; else these are copied to Stage::u.
   [[nodiscard]] virtual bool reads_block() const noexcept { return false; }
-  /// Tell whether interpolation from a coarser level may make an unphysical state of valid ones, such as a negative
-  /// pressure in cold gas. Then the finer cells on such a coarser cell get its own state.
-  [[nodiscard]] virtual bool checks_interpolation() const noexcept { return false; }
+  /// Return the part, from 0 to 1, of the differences between finer cells and the coarser cell under them that keeps
+  /// the finer cells physical. 1 for all linear states: interpolation is then exact.
+  /// @param u  physical state of the coarser cell @param differences  of the outermost finer cells from it, shape
+  /// (variables, D): all sums of them along the axes, with either sign, occur
+  [[nodiscard]] virtual double physical_part([[maybe_unused]] std::span<const double> u,
+                                             [[maybe_unused]] std::span<const double> differences) const {
+    return 1.0;
+  }
   /// Return -1 if a wall across the axis changes the sign of the variable, else 1.
   [[nodiscard]] virtual double reflected(int variable, std::size_t axis) const noexcept = 0;
+  /// Change the state beyond a wall, mirrored from a cell, so that it and the cell balance their sources: beyond the
+  /// floor gas at rest has the pressure that carries the gas above. Nothing may pass through a wall all the same
+  /// (Stage::is_wall). @param source  change of the cell per unit of time @param distance  from the cell to the state
+  virtual void balance_wall([[maybe_unused]] std::span<double> u, [[maybe_unused]] std::span<const double> source,
+                            [[maybe_unused]] std::size_t axis, [[maybe_unused]] double distance) const {}
   /// Make a worker. @param block_cells  of a block along each axis
   [[nodiscard]] virtual std::unique_ptr<Worker<D>> make_worker(int block_cells) const = 0;
 };

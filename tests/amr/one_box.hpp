@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <functional>
 #include <vector>
 
@@ -24,12 +25,14 @@ class OneBox {
   bool flattens = false;
   bool sharpens = false;
   bool is_hlle = false;
+  bool falls_back = true;
+  std::int64_t n_fallbacks = 0;
   std::ptrdiff_t n_species;
   std::array<End, D> ends{};
   std::array<double, D> size{};  ///< of a cell
 
   OneBox(std::array<std::ptrdiff_t, D> n_cells, std::array<double, D> length, std::ptrdiff_t species = 0)
-      : n_species(species) {
+      : n_species(species), length_(length) {
     for (std::size_t k = 0; k < D; ++k) {
       n[k] = n_cells[k];
       size[k] = length[k] / static_cast<double>(n_cells[k]);
@@ -49,7 +52,8 @@ class OneBox {
     for_each_cell([&](std::ptrdiff_t i, std::ptrdiff_t j, std::ptrdiff_t k) {
       std::array<double, D> x{};
       const std::array<std::ptrdiff_t, 3> at{i, j, k};
-      for (std::size_t a = 0; a < D; ++a) x[a] = (static_cast<double>(at[a]) + 0.5) * size[a];
+      for (std::size_t a = 0; a < D; ++a)
+        x[a] = static_cast<double>(2 * at[a] + 1) * length_[a] / static_cast<double>(2 * n[a]);
       const State q = state(x);
       double energy = q[1 + D] / (gamma - 1.0);
       value(0, i, j, k) = q[0];
@@ -121,6 +125,7 @@ class OneBox {
   }
 
  private:
+  std::array<double, D> length_;
   static constexpr std::ptrdiff_t ghosts = 2;
 
   [[nodiscard]] std::ptrdiff_t first() const { return ghosts + ghosts * row_ + (D == 3 ? ghosts * plane_ : 0); }
@@ -139,6 +144,8 @@ class OneBox {
     stage.flattens = flattens;
     stage.sharpens = sharpens;
     stage.is_hlle = is_hlle;
+    stage.falls_back = falls_back;
+    stage.n_fallbacks = &n_fallbacks;
     // three planes: a box with its ghosts has enough room for them
     stage.primitive = {primitive_.data() + ghosts + ghosts * row_, row_, plane_ + detail::kernel_padding, variable_};
     stage.fluxes = fluxes_.data();

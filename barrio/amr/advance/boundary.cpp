@@ -6,6 +6,34 @@
 namespace barrio::amr::detail {
 namespace {
 
+/// Let the states beyond a wall balance the sources of the cells that they mirror.
+template <std::size_t D>
+void balance(const System<D>& system, const SimulationOptions<D>& options, const BlockSpace<D>& space, int level,
+             double time, int n_variables, const CellView<D>& view, const geometry::IndexBox<D>& beyond,
+             std::size_t axis, bool is_high) {
+  const geometry::IndexBox<D> domain = space.domain(level);
+  const std::int64_t mirror = is_high ? 2 * domain.high[axis] - 1 : 2 * domain.low[axis] - 1;
+  geometry::IndexBox<D> within = beyond;
+  within.low[axis] = mirror - (beyond.high[axis] - 1);
+  within.high[axis] = mirror - beyond.low[axis] + 1;
+  std::vector<double> changes(within.size() * n_variables, 0.0);
+  const CellView<D> change = view_of<D>(changes.data(), within);
+  options.source({.level = level, .time = time, .space = space, .u = view, .cells = within, .change = change});
+  std::vector<double> u(n_variables);
+  std::vector<double> source(n_variables);
+  for (std::int64_t n = 0; n < beyond.size(); ++n) {
+    const auto at = beyond.at(n);
+    auto from = at;
+    from[axis] = mirror - at[axis];
+    for (int v = 0; v < n_variables; ++v) {
+      u[v] = view(v, at);
+      source[v] = change(v, from);
+    }
+    system.balance_wall(u, source, axis, static_cast<double>(at[axis] - from[axis]) * space.cell_size(level)[axis]);
+    for (int v = 0; v < n_variables; ++v) view(v, at) = u[v];
+  }
+}
+
 template <std::size_t D>
 void fill_face(const System<D>& system, const SimulationOptions<D>& options, const BlockSpace<D>& space, int level,
                double time, int n_variables, const CellView<D>& view, const geometry::IndexBox<D>& across,
@@ -36,6 +64,8 @@ void fill_face(const System<D>& system, const SimulationOptions<D>& options, con
     for (int v = 0; v < n_variables; ++v)
       view(v, at) = (condition == BoundaryCondition::wall ? system.reflected(v, axis) : 1.0) * view(v, from);
   }
+  if (condition == BoundaryCondition::wall && options.source)
+    balance(system, options, space, level, time, n_variables, view, beyond, axis, is_high);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <vector>
 
 namespace barrio::amr::detail {
@@ -15,41 +16,55 @@ double limited(double below, double above) {
 
 /// Return the distance of a finer cell centre from the coarser cell centre, in sizes of the coarser cell.
 double offset(std::int64_t fine, std::int64_t coarse, int ratio) {
-  return (static_cast<double>(fine - coarse * ratio) + 0.5) / ratio - 0.5;
+  return static_cast<double>(2 * (fine - coarse * ratio) + 1 - ratio) / (2 * ratio);
 }
 
-/// Give finer cells the state of the coarser cell if any of them would have an unphysical state. All finer cells on the
-/// coarser cell count, whether or not they lie in the region: the result must not depend on blocks.
+/// Sum numbers of the axes; in a plane their order does not matter.
 template <std::size_t D>
-void flatten_where_faulty(const System<D>& system, const CellView<D>& coarse, const CellView<D>& fine,
-                          const geometry::IndexBox<D>& region, int ratio, int n_variables) {
-  const geometry::IndexBox<D> under = region.coarsened(ratio);
-  std::vector<double> u(n_variables);
-  std::vector<std::array<double, D>> slopes(n_variables);
-  for (std::int64_t n = 0; n < under.size(); ++n) {
-    const auto at = under.at(n);
-    for (int v = 0; v < n_variables; ++v) {
-      const double* const here = &coarse(v, at);
-      for (std::size_t k = 0; k < D; ++k)
-        slopes[v][k] = limited(here[0] - here[-coarse.strides[k]], here[coarse.strides[k]] - here[0]);
-    }
-    geometry::IndexBox<D> all{at, at};
-    for (std::size_t k = 0; k < D; ++k) all.high[k] += 1;
-    all = all.refined(ratio);
-    bool is_faulty = false;
-    for (std::int64_t c = 0; c < all.size() && !is_faulty; ++c) {
-      const auto child = all.at(c);
-      for (int v = 0; v < n_variables; ++v) {
-        u[v] = coarse(v, at);
-        for (std::size_t k = 0; k < D; ++k) u[v] += slopes[v][k] * offset(child[k], at[k], ratio);
-      }
-      is_faulty = !system.fault_of(u).empty();
-    }
-    if (!is_faulty) continue;
-    const geometry::IndexBox<D> wanted = all.intersected(region);
-    for (int v = 0; v < n_variables; ++v)
-      for (std::int64_t c = 0; c < wanted.size(); ++c) fine(v, wanted.at(c)) = coarse(v, at);
+double sum_of(const std::array<double, D>& of) {
+  double sum = of[0] + of[1];
+  if constexpr (D == 3) sum += of[2];
+  return sum;
+}
+
+/// Return the least and the largest value of a cell and all cells that touch it.
+template <std::size_t D>
+std::array<double, 2> range_around(const double* here, const std::array<std::ptrdiff_t, D>& strides) {
+  double low = *here;
+  double high = *here;
+  for (int direction = 0; direction < n_directions<D>; ++direction) {
+    const auto steps = direction_of<D>(direction);
+    std::ptrdiff_t at = 0;
+    for (std::size_t k = 0; k < D; ++k) at += steps[k] * strides[k];
+    low = std::min(low, here[at]);
+    high = std::max(high, here[at]);
   }
+  return {low, high};
+}
+
+/// Find the slopes of a variable along the axes. No finer cell gets a value beyond those of the coarser cell and the
+/// cells that touch it; linear values remain linear. @param reach  distance of the outermost finer cells along an axis
+template <std::size_t D>
+std::array<double, D> slopes_of(const double* here, const std::array<std::ptrdiff_t, D>& strides, double reach) {
+  std::array<double, D> slopes{};
+  std::array<double, D> sizes{};
+  double up = 0.0;  // of the neighbours across faces
+  double down = 0.0;
+  for (std::size_t k = 0; k < D; ++k) {
+    const double below = here[0] - here[-strides[k]];
+    const double above = here[strides[k]] - here[0];
+    slopes[k] = limited(below, above);
+    sizes[k] = std::abs(slopes[k]);
+    up = std::max({up, above, -below});
+    down = std::max({down, below, -above});
+  }
+  const double change = reach * sum_of<D>(sizes);
+  if (change <= std::min(up, down)) return slopes;
+  const auto [low, high] = range_around<D>(here, strides);
+  const double room = std::min(high - here[0], here[0] - low);
+  if (change <= room) return slopes;
+  for (double& slope : slopes) slope *= room / change;
+  return slopes;
 }
 
 }  // namespace
@@ -59,37 +74,48 @@ void interpolate(const System<D>& system, const CellView<D>& coarse, const CellV
                  const geometry::IndexBox<D>& region, int ratio, int n_variables) {
   using Index = typename geometry::IndexBox<D>::Index;
   const geometry::IndexBox<D> under = region.coarsened(ratio);
-  for (int v = 0; v < n_variables; ++v) {
-    for (std::int64_t n = 0; n < under.size(); ++n) {
-      const Index at = under.at(n);
-      const double* const here = &coarse(v, at);
-      std::array<double, D> slope;
-      geometry::IndexBox<D> cells;
-      for (std::size_t k = 0; k < D; ++k) {
-        const std::ptrdiff_t stride = coarse.strides[k];
-        slope[k] = limited(here[0] - here[-stride], here[stride] - here[0]);
-        cells.low[k] = std::max(at[k] * ratio, region.low[k]);
-        cells.high[k] = std::min((at[k] + 1) * ratio, region.high[k]);
-      }
-      const std::int64_t k_low = D == 3 ? cells.low[D - 1] : 0;
-      const std::int64_t k_high = D == 3 ? cells.high[D - 1] : 1;
+  const double reach = 0.5 - 0.5 / ratio;
+  std::vector<double> u(n_variables);
+  std::vector<std::array<double, D>> slopes(n_variables);
+  std::vector<double> differences(n_variables * D);
+  for (std::int64_t n = 0; n < under.size(); ++n) {
+    const Index at = under.at(n);
+    for (int v = 0; v < n_variables; ++v) {
+      u[v] = coarse(v, at);
+      slopes[v] = slopes_of<D>(&coarse(v, at), coarse.strides, reach);
+      for (std::size_t k = 0; k < D; ++k) differences[v * D + k] = reach * slopes[v][k];
+    }
+    // All finer cells on the coarser cell count, whether or not they lie in the region: the result must not depend on
+    // blocks.
+    const double part = system.physical_part(u, differences);
+    geometry::IndexBox<D> cells;
+    for (std::size_t k = 0; k < D; ++k) {
+      cells.low[k] = std::max(at[k] * ratio, region.low[k]);
+      cells.high[k] = std::min((at[k] + 1) * ratio, region.high[k]);
+    }
+    const std::int64_t k_low = D == 3 ? cells.low[D - 1] : 0;
+    const std::int64_t k_high = D == 3 ? cells.high[D - 1] : 1;
+    for (int v = 0; v < n_variables; ++v) {
+      if (part < 1.0)
+        for (double& slope : slopes[v]) slope *= part;
       for (std::int64_t k = k_low; k < k_high; ++k) {
         for (std::int64_t j = cells.low[1]; j < cells.high[1]; ++j) {
           Index to = cells.low;
           to[1] = j;
-          double row = here[0] + slope[1] * offset(j, at[1], ratio);
+          std::array<double, D> along{0.0, slopes[v][1] * offset(j, at[1], ratio)};
           if constexpr (D == 3) {
             to[2] = k;
-            row += slope[2] * offset(k, at[2], ratio);
+            along[2] = slopes[v][2] * offset(k, at[2], ratio);
           }
           double* const out = &fine(v, to);
-          for (std::int64_t i = cells.low[0]; i < cells.high[0]; ++i)
-            out[i - cells.low[0]] = row + slope[0] * offset(i, at[0], ratio);
+          for (std::int64_t i = cells.low[0]; i < cells.high[0]; ++i) {
+            along[0] = slopes[v][0] * offset(i, at[0], ratio);
+            out[i - cells.low[0]] = u[v] + sum_of<D>(along);
+          }
         }
       }
     }
   }
-  if (system.checks_interpolation()) flatten_where_faulty(system, coarse, fine, region, ratio, n_variables);
 }
 
 template <std::size_t D>

@@ -6,8 +6,9 @@
 
 namespace barrio::amr::detail {
 
-/// Interpolate cells of a level from the coarser one: limited linear, with the coarser cell's value as mean over it. If
-/// the system checks interpolation, coarser cells with an unphysical finer state are interpolated as constant.
+/// Interpolate cells of a level from the coarser one: limited linear, with the coarser cell's value as mean over it.
+/// Linear states remain; no variable gets a value beyond those of the coarser cell and the cells that touch it; and the
+/// differences are reduced where System::physical_part asks for it.
 /// @param fine  has the cells of `region` @param coarse  has the cells under it, and one layer more
 template <std::size_t D>
 void interpolate(const System<D>& system, const CellView<D>& coarse, const CellView<D>& fine,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "barrio/amr/advance/symmetric_sum.hpp"
 #include "barrio/base/error.hpp"
 #include "barrio/base/memory.hpp"
 #include "barrio/exchange/router.hpp"
@@ -213,6 +214,8 @@ void LevelSync<D>::add_fine(std::size_t block, const FluxPlanes<D>& fluxes, doub
   const std::ptrdiff_t n_b = D == 3 ? ratio : 1;
   const std::ptrdiff_t plane_cells = D == 3 ? n * n : n;
   const double part = dt / static_cast<double>(ratio * n_b);
+  std::array<std::ptrdiff_t, D - 1> strides{1};
+  if constexpr (D == 3) strides[1] = n;
   for (const std::int32_t i : of_fine_[block]) {
     const Item& item = items_[i];
     const std::size_t axis = item.kind / 2;
@@ -222,10 +225,7 @@ void LevelSync<D>::add_fine(std::size_t block, const FluxPlanes<D>& fluxes, doub
       const double* const from = plane + v * plane_cells;
       double* const to = fine_registers_.data() + item.first + v * n_faces;
       visit_faces<D>(item.cells, axis, [&](std::int64_t a, std::int64_t b, std::ptrdiff_t number) {
-        double sum = 0.0;
-        for (std::ptrdiff_t fb = 0; fb < n_b; ++fb)
-          for (std::ptrdiff_t fa = 0; fa < ratio; ++fa) sum += from[(b * n_b + fb) * n + a * ratio + fa];
-        to[number] += part * sum;
+        to[number] += part * symmetric_sum<D - 1>(from + b * n_b * n + a * ratio, strides, ratio);
       });
     }
   }
@@ -259,8 +259,7 @@ void LevelSync<D>::restrict_block(std::size_t fine_block, const CellView<D>& fin
                                   const Box& cells) const {
   const BlockSpace<D>& space = hierarchy_->space();
   const std::ptrdiff_t ratio = space.ratio();
-  const std::ptrdiff_t n_k = D == 3 ? ratio : 1;
-  const double part = 1.0 / static_cast<double>(ratio * ratio * n_k);
+  const double part = 1.0 / static_cast<double>(ratio * ratio * (D == 3 ? ratio : 1));
   const Index low = space.cells(hierarchy_->blocks(fine_level_)[fine_block].at).low;
   const std::int64_t rows_k = D == 3 ? cells.extent(D - 1) : 1;
   for (int v = 0; v < n_variables_; ++v) {
@@ -276,14 +275,8 @@ void LevelSync<D>::restrict_block(std::size_t fine_block, const CellView<D>& fin
         }
         double* const to = &coarse(v, at);
         const double* const first = &fine(v, from);
-        for (std::int64_t i = 0; i < cells.extent(0); ++i) {
-          double sum = 0.0;
-          for (std::ptrdiff_t fk = 0; fk < n_k; ++fk)
-            for (std::ptrdiff_t fj = 0; fj < ratio; ++fj)
-              for (std::ptrdiff_t fi = 0; fi < ratio; ++fi)
-                sum += first[i * ratio + fi + fj * fine.strides[1] + (D == 3 ? fk * fine.strides[D - 1] : 0)];
-          to[i] = sum * part;
-        }
+        for (std::int64_t i = 0; i < cells.extent(0); ++i)
+          to[i] = part * symmetric_sum<D>(first + i * ratio, fine.strides, ratio);
       }
     }
   }
@@ -332,30 +325,49 @@ void LevelSync<D>::bring(std::span<double* const> fine_blocks, std::span<double*
   }
 }
 
+/// Add the corrections of the faces across an axis to `to`, an array of one block.
+template <std::size_t D>
+void LevelSync<D>::correct(const CoarseItem& item, const CellView<D>& to) const {
+  const std::size_t axis = item.kind / 2;
+  const auto [along_a, along_b] = axes_along<D>(axis);
+  const double part = (item.kind % 2 == 1 ? 1.0 : -1.0) / hierarchy_->space().cell_size(fine_level_ - 1)[axis];
+  const std::ptrdiff_t n_faces = item.cells.size();
+  for (int v = 0; v < n_variables_; ++v) {
+    const double* const fine = arrived_.data() + item.arrived + v * n_faces;
+    const double* const own = coarse_registers_.data() + item.first + v * n_faces;
+    visit_faces<D>(item.cells, axis, [&](std::int64_t a, std::int64_t b, std::ptrdiff_t number) {
+      Index at = item.cells.low;
+      at[along_a] += a;
+      if constexpr (D == 3) at[along_b] += b;
+      to(v, at) += part * (fine[number] - own[number]);
+    });
+  }
+}
+
 template <std::size_t D>
 void LevelSync<D>::apply(std::span<double* const> coarse_blocks) {
   const BlockSpace<D>& space = hierarchy_->space();
   const auto coarse = hierarchy_->blocks(fine_level_ - 1);
-  const std::array<double, D> size = space.cell_size(fine_level_ - 1);
-  // A cell in a corner gets several corrections, always in this order: the bits do not depend on ranks.
-  for (std::int32_t kind = 0; kind < n_face_kinds; ++kind) {
-    const std::size_t axis = kind / 2;
-    const auto [along_a, along_b] = axes_along<D>(axis);
-    const double part = (kind % 2 == 1 ? 1.0 : -1.0) / size[axis];
-    for (const CoarseItem& item : coarse_items_) {
-      if (item.kind != kind) continue;
-      const CellView<D> view = view_of<D>(coarse_blocks[item.block], space.cells(coarse[item.block].at));
-      const std::ptrdiff_t n_faces = item.cells.size();
-      for (int v = 0; v < n_variables_; ++v) {
-        const double* const fine = arrived_.data() + item.arrived + v * n_faces;
-        const double* const own = coarse_registers_.data() + item.first + v * n_faces;
-        visit_faces<D>(item.cells, axis, [&](std::int64_t a, std::int64_t b, std::ptrdiff_t number) {
-          Index at = item.cells.low;
-          at[along_a] += a;
-          if constexpr (D == 3) at[along_b] += b;
-          view(v, at) += part * (fine[number] - own[number]);
-        });
-      }
+  for (std::size_t block = 0; block < of_coarse_.size(); ++block) {
+    const std::vector<std::int32_t>& items = of_coarse_[block];
+    if (items.empty()) continue;
+    const Box cells = space.cells(coarse[block].at);
+    const CellView<D> view = view_of<D>(coarse_blocks[block], cells);
+    const std::int32_t kind = coarse_items_[items[0]].kind;
+    if (std::ranges::all_of(items, [&](std::int32_t i) { return coarse_items_[i].kind == kind; })) {
+      for (const std::int32_t i : items) correct(coarse_items_[i], view);
+      continue;
+    }
+    // A cell in a corner gets several corrections. They are added up before they are added to it, those of opposite
+    // faces first, so that neither ranks nor mirrors change a bit.
+    const std::size_t n = cells.size() * n_variables_;
+    corrections_.assign(D * n, 0.0);
+    for (const std::int32_t i : items)
+      correct(coarse_items_[i], view_of<D>(corrections_.data() + coarse_items_[i].kind / 2 * n, cells));
+    for (std::size_t i = 0; i < n; ++i) {
+      double sum = corrections_[i] + corrections_[n + i];
+      if constexpr (D == 3) sum += corrections_[2 * n + i];
+      view.first[i] += sum;
     }
   }
 }
@@ -376,7 +388,7 @@ std::uint64_t LevelSync<D>::memory_bytes() const noexcept {
   for (const std::vector<Box>& boxes : covered_) of_boxes += barrio::memory_bytes(boxes);
   return sizeof *this + of_boxes + barrio::memory_bytes(items_) + barrio::memory_bytes(coarse_items_) +
          barrio::memory_bytes(fine_registers_) + barrio::memory_bytes(coarse_registers_) +
-         barrio::memory_bytes(arrived_) + exchange_->memory_bytes();
+         barrio::memory_bytes(arrived_) + barrio::memory_bytes(corrections_) + exchange_->memory_bytes();
 }
 
 template class FluxPlanes<2>;

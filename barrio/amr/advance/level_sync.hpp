@@ -97,6 +97,7 @@ class LevelSync {
   void bring(std::span<double* const> fine_blocks, std::span<double* const> coarse_blocks, const Content& content);
   void restrict_block(std::size_t fine_block, const CellView<D>& fine, const CellView<D>& coarse,
                       const Box& cells) const;
+  void correct(const CoarseItem& item, const CellView<D>& to) const;
   void apply(std::span<double* const> coarse_blocks);
   [[nodiscard]] std::ptrdiff_t numbers_of(const Box& cells) const noexcept { return cells.size() * n_variables_; }
 
@@ -114,6 +115,7 @@ class LevelSync {
   std::vector<std::vector<Box>> covered_;
   std::vector<double> coarse_registers_;
   std::vector<double> arrived_;
+  std::vector<double> corrections_;  // scratch, shape (axes, variables, cells of a block)
   std::optional<exchange::RepeatedExchange> exchange_;
 };
 

@@ -80,7 +80,6 @@ void Simulation<D>::Body::check_size() const {
                     fmt::format("needs {} cells, more than the {} that are allowed (max_cells)", format_count(n),
                                 format_count(options.max_cells)),
                     "tag fewer cells, use fewer levels, or allow more");
-  if (options.max_bytes == std::numeric_limits<std::uint64_t>::max()) return;
   // The state, and the values between the two stages of the largest level.
   std::uint64_t n_blocks = 0;
   std::uint64_t n_between = 0;

@@ -11,8 +11,10 @@
 #include "barrio/amr/advance/clock.hpp"
 #include "barrio/base/error.hpp"
 #include "barrio/base/memory.hpp"
+#include "barrio/base/text.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
+#include "barrio/mpi/node_memory.hpp"
 
 namespace barrio::amr {
 namespace {
@@ -43,6 +45,23 @@ void check(const SimulationOptions<D>& options, bool has_state) {
       if (condition == BoundaryCondition::inflow && !options.grid.is_periodic[k] && !options.inflow)
         refuse_together(ErrorCode::usage, fmt::format("the inflow boundary of axis {}", k), "must have a state",
                         "set SimulationOptions::inflow");
+}
+
+/// Find the limit of bytes if none is given, and check the coarsest level, before it is allocated. Collective.
+template <std::size_t D>
+void check_memory(mpi::Context& context, std::size_t n_variables, SimulationOptions<D>& options) {
+  if (options.max_bytes == 0) options.max_bytes = mpi::available_bytes_per_rank(context) / 2;
+  double n_cells = 1.0;
+  for (const std::int64_t n : options.grid.n_cells) n_cells *= static_cast<double>(std::max<std::int64_t>(n, 0));
+  constexpr double stages = 2;
+  const double needed = stages * n_cells * static_cast<double>(n_variables * sizeof(double)) / context.size();
+  if (needed > static_cast<double>(options.max_bytes))
+    refuse_together(
+        ErrorCode::failed, fmt::format("a grid of {:.3g} cells", n_cells),
+        fmt::format("needs {} for the values of a rank, more than the {} that it may use (max_bytes)",
+                    needed < 0x1p63 ? format_bytes(static_cast<std::uint64_t>(needed)) : "more than 2^63 bytes",
+                    format_bytes(options.max_bytes)),
+        "use fewer cells or more nodes, or allow more");
 }
 
 template <std::size_t D>
@@ -321,6 +340,14 @@ void Simulation<D>::Body::advance_block(int level, std::size_t block, std::span<
   stage.out = detail::view_of<D>(out[block], stage.cells);
   stage.old = stage.out;
   stage.plane_step = space.footprint_cells();
+  const Box domain = space.domain(level);
+  for (std::size_t k = 0; k < D; ++k) {
+    const auto is_wall = [&](std::size_t end) {
+      return !options.grid.is_periodic[k] && options.boundary[k][end] == BoundaryCondition::wall;
+    };
+    stage.is_wall[k] = {stage.cells.low[k] == domain.low[k] && is_wall(0),
+                        stage.cells.high[k] == domain.high[k] && is_wall(1)};
+  }
   const bool has_coarser = level > 0 && options.has_reflux;
   const bool has_finer = has_blocks(level + 1) && options.has_reflux;
   if (has_coarser) plans[level].sync->request_fine_fluxes(block, planes, stage);
@@ -358,12 +385,14 @@ template <std::size_t D>
 Simulation<D>::Simulation(mpi::Context& context, std::shared_ptr<const System<D>> system,
                           SimulationOptions<D> options) {
   check(options, false);
+  check_memory(context, system->variables().size(), options);
   body_ = std::make_unique<Body>(context, std::move(system), std::move(options), nullptr);
 }
 template <std::size_t D>
 Simulation<D>::Simulation(mpi::Context& context, std::shared_ptr<const System<D>> system, SimulationOptions<D> options,
                           const SavedState<D>& saved) {
   check(options, true);
+  check_memory(context, system->variables().size(), options);
   body_ = std::make_unique<Body>(context, std::move(system), std::move(options), &saved);
 }
 template <std::size_t D>
@@ -396,6 +425,10 @@ std::int64_t Simulation<D>::n_steps() const noexcept {
 template <std::size_t D>
 std::int64_t Simulation<D>::n_updates() const noexcept {
   return body_->n_updates;
+}
+template <std::size_t D>
+std::int64_t Simulation<D>::n_fallbacks() const noexcept {
+  return body_->worker->n_fallbacks();
 }
 template <std::size_t D>
 const SimulationSeconds& Simulation<D>::seconds() const noexcept {

@@ -76,9 +76,14 @@ std::array<double, D> BlockSpace<D>::cell_size(int level) const noexcept {
 
 template <std::size_t D>
 std::array<double, D> BlockSpace<D>::centre(int level, const Index& cell) const noexcept {
-  std::array<double, D> x = options_.low;
-  const std::array<double, D> size = cell_size(level);
-  for (std::size_t k = 0; k < D; ++k) x[k] += (static_cast<double>(cell[k]) + 0.5) * size[k];
+  // Weights of both ends of the domain: in a domain around 0 mirrored cells have mirrored centres, bit by bit.
+  std::array<double, D> x{};
+  for (std::size_t k = 0; k < D; ++k) {
+    const auto twice_n = static_cast<double>(options_.n_cells[k] << (ratio_bits_ * level + 1));
+    const double high = options_.low[k] + static_cast<double>(options_.n_cells[k]) * options_.cell_size[k];
+    const auto from_low = static_cast<double>(2 * cell[k] + 1);
+    x[k] = ((twice_n - from_low) * options_.low[k] + from_low * high) / twice_n;
+  }
   return x;
 }
 

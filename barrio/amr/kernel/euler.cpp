@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "barrio/amr/kernel/dispatch.hpp"
 #include "barrio/base/error.hpp"
 
@@ -18,7 +21,10 @@ class EulerWorker final : public Worker<D> {
     stage_.n_species = options.n_species;
     stage_.flattens = options.flattens_shocks;
     stage_.is_hlle = options.riemann_solver == RiemannSolver::hlle;
+    stage_.is_hybrid = options.riemann_solver == RiemannSolver::hybrid;
     stage_.sharpens = options.sharpens_contacts;
+    stage_.falls_back = options.falls_back;
+    stage_.n_fallbacks = &n_fallbacks_;
     const std::ptrdiff_t n_variables = static_cast<std::ptrdiff_t>(D) + 2 + options.n_species;
     const std::ptrdiff_t row = n_ + 2 * ghosts;
     const std::ptrdiff_t plane = row * row + kernel_padding;
@@ -29,6 +35,8 @@ class EulerWorker final : public Worker<D> {
     stage_.flux_row = n_ + 2 + kernel_padding;
     fluxes_.resize(n_variables * stage_.flux_row * (7 + 4 * n_));
     stage_.fluxes = fluxes_.data();
+    if (stage_.is_hybrid) shocks_.resize(2 * D * (n_ + 2) * stage_.flux_row);
+    stage_.shocks = shocks_.data();
     for (std::size_t k = 0; k < 3; ++k) stage_.n[k] = k < D ? n_ : 1;
   }
 
@@ -42,6 +50,7 @@ class EulerWorker final : public Worker<D> {
     for (std::size_t k = 0; k < 3; ++k) {
       stage_.plane_step[k] = k < D ? stage.plane_step : 1;
       for (std::size_t m = 0; m < max_planes; ++m) stage_.planes[k][m] = k < D ? stage.planes[k][m] : nullptr;
+      for (std::size_t end = 0; end < 2; ++end) stage_.is_wall[k][end] = k < D && stage.is_wall[k][end];
     }
     (D == 2 ? kernels_.stage_2d : kernels_.stage_3d)(stage_);
   }
@@ -51,6 +60,7 @@ class EulerWorker final : public Worker<D> {
     stage_.cells = array(u, cells);
     return (D == 2 ? kernels_.fastest_2d : kernels_.fastest_3d)(stage_);
   }
+  [[nodiscard]] std::int64_t n_fallbacks() const noexcept override { return n_fallbacks_; }
 
  private:
   static constexpr std::ptrdiff_t ghosts = 2;
@@ -66,6 +76,8 @@ class EulerWorker final : public Worker<D> {
   EulerStage stage_{};
   std::vector<double> primitive_;
   std::vector<double> fluxes_;
+  std::vector<double> shocks_;
+  std::int64_t n_fallbacks_ = 0;
 };
 
 }  // namespace detail
@@ -101,10 +113,13 @@ std::vector<std::string> Euler<D>::variables() const {
 
 template <std::size_t D>
 std::string Euler<D>::description() const {
-  return fmt::format("compressible Euler equations in {} dimensions, gamma {}, {} species{}{}{}", D, options_.gamma,
+  return fmt::format("compressible Euler equations in {} dimensions, gamma {}, {} species{}{}{}{}", D, options_.gamma,
                      options_.n_species, options_.flattens_shocks ? ", flattened shocks" : "",
+                     options_.falls_back ? "" : ", no first order",
                      options_.sharpens_contacts ? ", sharpened contacts" : "",
-                     options_.riemann_solver == RiemannSolver::hlle ? ", HLLE" : "");
+                     options_.riemann_solver == RiemannSolver::hlle     ? ", HLLE"
+                     : options_.riemann_solver == RiemannSolver::hybrid ? ", HLLE beside shocks"
+                                                                        : "");
 }
 
 template <std::size_t D>
@@ -114,6 +129,55 @@ std::string Euler<D>::fault_of(std::span<const double> u) const {
   for (std::size_t k = 0; k < D; ++k) kinetic += u[1 + k] * u[1 + k];
   const double pressure = (options_.gamma - 1.0) * (u[1 + D] - 0.5 * kinetic / u[0]);
   return pressure > 0.0 ? "" : fmt::format("pressure is {}", pressure);
+}
+
+template <std::size_t D>
+void Euler<D>::balance_wall(std::span<double> u, std::span<const double> source, std::size_t axis,
+                            double distance) const {
+  // The pressure of gas at rest changes by its weight.
+  double squares = 0.0;
+  for (std::size_t k = 0; k < D; ++k) squares += u[1 + k] * u[1 + k];
+  const double internal = u[1 + D] - 0.5 * squares / u[0];
+  const double change = source[1 + axis] * distance / (options_.gamma - 1.0);
+  if (internal + change > 0.5 * internal) u[1 + D] += change;
+}
+
+template <std::size_t D>
+double Euler<D>::physical_part(std::span<const double> u, std::span<const double> differences) const {
+  constexpr double kept_part = 0.5;  // of the internal energy
+  const auto internal = [](double density, double squares, double energy) { return energy - 0.5 * squares / density; };
+  const auto difference = [&](std::size_t v, std::size_t k) { return differences[v * D + k]; };
+  const auto size = [&](std::size_t v) {
+    double sum = std::abs(difference(v, 0)) + std::abs(difference(v, 1));
+    if constexpr (D == 3) sum += std::abs(difference(v, 2));
+    return sum;
+  };
+  double squares = 0.0;
+  double bound = 0.0;
+  for (std::size_t k = 0; k < D; ++k) {
+    squares += u[1 + k] * u[1 + k];
+    const double reach = std::abs(u[1 + k]) + size(1 + k);
+    bound += reach * reach;
+  }
+  const double own = internal(u[0], squares, u[1 + D]);
+  const double lowest = u[0] - size(0);
+  if (!(lowest > 0.0)) return 0.0;
+  if (internal(lowest, bound, u[1 + D] - size(1 + D)) >= kept_part * own) return 1.0;
+  // The internal energy is a concave function of the state: its least value is at a corner, and along the way there it
+  // lies above the chord.
+  double least = own;
+  for (unsigned corner = 0; corner < 1U << D; ++corner) {
+    const auto at = [&](std::size_t v) {
+      const auto along = [&](std::size_t k) { return (corner >> k & 1U) != 0 ? difference(v, k) : -difference(v, k); };
+      double change = along(0) + along(1);
+      if constexpr (D == 3) change += along(2);
+      return u[v] + change;
+    };
+    squares = 0.0;
+    for (std::size_t k = 0; k < D; ++k) squares += at(1 + k) * at(1 + k);
+    least = std::min(least, internal(at(0), squares, at(1 + D)));
+  }
+  return least >= kept_part * own ? 1.0 : (1.0 - kept_part) * own / (own - least);
 }
 
 template <std::size_t D>

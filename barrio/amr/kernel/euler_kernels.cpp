@@ -166,18 +166,20 @@ class Planes {
   /// Return the density of the first cell of a row.
   [[nodiscard]] const double* row(std::ptrdiff_t j, std::ptrdiff_t k) const { return place(j, k); }
 
-  /// Compute plane k, in place of plane k - 3. Cells beyond edges and corners of the box are not used.
+  /// Compute plane k, in place of plane k - 3. Cells beyond edges and corners of the box are used by a hybrid solver
+  /// only.
   void make(std::ptrdiff_t k) const {
     constexpr std::ptrdiff_t depth = 2;
     const bool is_beyond_k = k < 0 || k >= stage_.n[2];
     const std::ptrdiff_t n = stage_.n[0];
-    const std::ptrdiff_t depth_j = is_beyond_k ? 0 : depth;
+    const std::ptrdiff_t depth_j = is_beyond_k && !stage_.is_hybrid ? 0 : depth;
+    const std::ptrdiff_t edge = stage_.is_hybrid ? depth : 0;
     const std::ptrdiff_t to = stage_.primitive.variable;
     for (std::ptrdiff_t j = -depth_j; j < stage_.n[1] + depth_j; ++j) {
       const double* const ghosts = stage_.ghosts.first + k * stage_.ghosts.plane + j * stage_.ghosts.row;
       double* const w = place(j, k);
       if (is_beyond_k || j < 0 || j >= stage_.n[1]) {
-        make_primitive_row<D>(stage_, ghosts, stage_.ghosts.variable, w, to, n);
+        make_primitive_row<D>(stage_, ghosts - edge, stage_.ghosts.variable, w - edge, to, n + 2 * edge);
         continue;
       }
       // In this order: a vector that reaches beyond its piece of the row writes only what is computed after it.
@@ -287,13 +289,97 @@ void sharpen_row(const EulerStage& stage, int axis, std::ptrdiff_t n_variables, 
   }
 }
 
-void reconstruct(const EulerStage& stage, int axis, std::ptrdiff_t n_variables, const double* below, const double* here,
-                 const double* above, std::ptrdiff_t n, double* low, double* high, std::ptrdiff_t room) {
+constexpr int others[3][2] = {{1, 2}, {0, 2}, {0, 1}};  // axes along the faces across each axis
+
+/// Load the states at one side of faces. @param room  numbers between variables
+template <int D, int Axis>
+[[gnu::always_inline]] inline Side<D> load_side(const double* from, std::ptrdiff_t room) {
+  Side<D> side;
+  side.density = load(from);
+  side.normal = load(from + (1 + Axis) * room);
+  for (int t = 0; t < D - 1; ++t) side.along[t] = load(from + (1 + others[Axis][t]) * room);
+  side.pressure = load(from + (1 + D) * room);
+  return side;
+}
+
+/// Tell where a strong shock may be: ten times the pressure within two cells.
+[[gnu::always_inline]] inline Lanes::mask_type is_steep(const double* pressure_below, const double* pressure_above) {
+  const Lanes below = load(pressure_below);
+  const Lanes above = load(pressure_above);
+  return max(below, above) > 10.0 * min(below, above);
+}
+
+/// Fall back to first order where the fluxes through the two faces of a cell across the axis would take most of its
+/// internal energy in the part of the step that is the axis's own, beside neighbours that are of first order. A step is
+/// the mean of such steps of all axes, so none of them may leave a negative one. Depends on the cell and its two
+/// neighbours alone: blocks that share a face agree.
+template <int D, int Axis>
+void fall_back_row(const EulerStage& stage, const double* below, const double* here, const double* above,
+                   std::ptrdiff_t n, double* low, double* high, std::ptrdiff_t room) {
+  constexpr double kept = 0.1;  // of the least internal energy of the three cells
+  const std::ptrdiff_t from = stage.primitive.variable;
+  const std::ptrdiff_t pressure = (1 + D) * from;
+  for (std::ptrdiff_t i = 0; i < n; i += n_lanes) {
+    const Lanes::mask_type is_here = is_steep(below + pressure + i, above + pressure + i);
+    if (none_of(is_here)) continue;
+    Side<D> of_below = load_side<D, Axis>(below + i, from);
+    Side<D> of_low = load_side<D, Axis>(low + i, room);
+    Side<D> of_high = load_side<D, Axis>(high + i, room);
+    Side<D> of_above = load_side<D, Axis>(above + i, from);
+    Side<D> cell = load_side<D, Axis>(here + i, from);
+    Side<D> same = cell;
+    finish(of_below, of_low, stage.gamma);
+    finish(of_high, of_above, stage.gamma);
+    finish(cell, same, stage.gamma);
+    const Flux<D> in = stage.is_hlle ? hlle(of_below, of_low) : hllc(of_below, of_low);
+    const Flux<D> out = stage.is_hlle ? hlle(of_high, of_above) : hllc(of_high, of_above);
+    const Lanes sound = sqrt(cell.speed_squared);
+    const Lanes own = abs(cell.normal) + sound;
+    Lanes rates = stage.time_over_size[Axis] * own;
+    for (int t = 0; t < D - 1; ++t) rates += stage.time_over_size[others[Axis][t]] * (abs(cell.along[t]) + sound);
+    const Lanes step = rates / own;
+    const Lanes density = cell.density + step * (in.density - out.density);
+    const Lanes normal = cell.density * cell.normal + step * (in.normal - out.normal);
+    Lanes squares = normal * normal;
+    for (int t = 0; t < D - 1; ++t) {
+      const Lanes along = cell.density * cell.along[t] + step * (in.along[t] - out.along[t]);
+      squares += along * along;
+    }
+    const Lanes energy = cell.density * cell.mass_energy + step * (in.energy - out.energy);
+    const Lanes least = min(cell.pressure, min(of_below.pressure, of_above.pressure));
+    const Lanes left = (stage.gamma - 1.0) * (energy - 0.5 * squares / density);
+    const Lanes::mask_type is_first_order = is_here && !(density > 0.0 && left > kept * least);
+    if (none_of(is_first_order)) continue;
+    for (std::ptrdiff_t v = 0; v < 2 + D + stage.n_species; ++v) {
+      const Lanes value = load(here + v * from + i);
+      store(select(is_first_order, value, load(low + v * room + i)), low + v * room + i);
+      store(select(is_first_order, value, load(high + v * room + i)), high + v * room + i);
+    }
+    for (std::ptrdiff_t lane = 0; lane < n_lanes && i + lane < n; ++lane)
+      *stage.n_fallbacks += is_first_order[lane] ? 1 : 0;
+  }
+}
+
+/// Tell whether a strong shock may be anywhere in a row.
+inline bool has_steep(const double* pressure_below, const double* pressure_above, std::ptrdiff_t n) {
+  Lanes::mask_type is_anywhere(false);
+  for (std::ptrdiff_t i = 0; i < n; i += n_lanes)
+    is_anywhere = is_anywhere || is_steep(pressure_below + i, pressure_above + i);
+  return any_of(is_anywhere);
+}
+
+template <int D, int Axis>
+void reconstruct(const EulerStage& stage, const double* below, const double* here, const double* above,
+                 std::ptrdiff_t n, double* low, double* high, std::ptrdiff_t room) {
+  const std::ptrdiff_t n_variables = 2 + D + stage.n_species;
   if (stage.flattens)
-    reconstruct_row<true>(stage, axis, n_variables, below, here, above, n, low, high, room);
+    reconstruct_row<true>(stage, Axis, n_variables, below, here, above, n, low, high, room);
   else
-    reconstruct_row<false>(stage, axis, n_variables, below, here, above, n, low, high, room);
-  if (stage.sharpens) sharpen_row(stage, axis, n_variables, below, here, above, n, low, high, room);
+    reconstruct_row<false>(stage, Axis, n_variables, below, here, above, n, low, high, room);
+  if (stage.sharpens) sharpen_row(stage, Axis, n_variables, below, here, above, n, low, high, room);
+  const std::ptrdiff_t pressure = (1 + D) * stage.primitive.variable;
+  if (stage.falls_back && has_steep(below + pressure, above + pressure, n))
+    fall_back_row<D, Axis>(stage, below, here, above, n, low, high, room);
 }
 
 /// Compute fluxes through a row of faces from the values on both sides, all in rows `room` numbers apart. A pass of its
@@ -301,20 +387,9 @@ void reconstruct(const EulerStage& stage, int axis, std::ptrdiff_t n_variables, 
 template <int D, int Axis, bool IsHlle>
 void flux_row_by(const EulerStage& stage, const double* left_of, const double* right_of, std::ptrdiff_t n, double* to,
                  std::ptrdiff_t room) {
-  constexpr int others[3][2] = {{1, 2}, {0, 2}, {0, 1}};
   for (std::ptrdiff_t i = 0; i < n; i += n_lanes) {
-    Side<D> left;
-    Side<D> right;
-    left.density = load(left_of + i);
-    right.density = load(right_of + i);
-    left.normal = load(left_of + (1 + Axis) * room + i);
-    right.normal = load(right_of + (1 + Axis) * room + i);
-    for (int t = 0; t < D - 1; ++t) {
-      left.along[t] = load(left_of + (1 + others[Axis][t]) * room + i);
-      right.along[t] = load(right_of + (1 + others[Axis][t]) * room + i);
-    }
-    left.pressure = load(left_of + (1 + D) * room + i);
-    right.pressure = load(right_of + (1 + D) * room + i);
+    Side<D> left = load_side<D, Axis>(left_of + i, room);
+    Side<D> right = load_side<D, Axis>(right_of + i, room);
     finish(left, right, stage.gamma);
     const Flux<D> flux = IsHlle ? hlle(left, right) : hllc(left, right);
     store(flux.density, to + i);
@@ -331,6 +406,52 @@ template <int D, int Axis>
 void flux_row(const EulerStage& stage, const double* left_of, const double* right_of, std::ptrdiff_t n, double* to,
               std::ptrdiff_t room) {
   (stage.is_hlle ? flux_row_by<D, Axis, true> : flux_row_by<D, Axis, false>)(stage, left_of, right_of, n, to, room);
+}
+
+/// Note where a strong shock crosses a row of cells: three times the pressure within two cells, and gas that is
+/// compressed. @param below, above  density of the first cells of the neighbouring rows @param to  1 where it does;
+/// else it stays
+inline void note_shocks(const EulerStage& stage, int axis, std::ptrdiff_t pressure, const double* below,
+                        const double* above, std::ptrdiff_t n, double* to) {
+  const std::ptrdiff_t normal = (1 + axis) * stage.primitive.variable;
+  for (std::ptrdiff_t i = 0; i < n; i += n_lanes) {
+    const Lanes lower = load(below + pressure + i);
+    const Lanes upper = load(above + pressure + i);
+    const Lanes::mask_type is_shock =
+        abs(upper - lower) > 2.0 * min(lower, upper) && load(below + normal + i) > load(above + normal + i);
+    store(select(is_shock, Lanes(1.0), load(to + i)), to + i);
+  }
+}
+
+/// Replace fluxes by those of HLLE where a shock crosses the cell at one side of the face along another axis: the
+/// contact wave of HLLC would let it become crooked there (Quirk 1994).
+template <int D, int Axis>
+void blend_row(const EulerStage& stage, const double* shocks_left, const double* shocks_right, const double* left_of,
+               const double* right_of, std::ptrdiff_t n, double* to, std::ptrdiff_t room) {
+  for (std::ptrdiff_t i = 0; i < n; i += n_lanes) {
+    const Lanes::mask_type is_along = load(shocks_left + i) + load(shocks_right + i) > 0.0;
+    if (none_of(is_along)) continue;
+    Side<D> left = load_side<D, Axis>(left_of + i, room);
+    Side<D> right = load_side<D, Axis>(right_of + i, room);
+    finish(left, right, stage.gamma);
+    const Flux<D> flux = hlle(left, right);
+    const auto put = [&](const Lanes& value, std::ptrdiff_t v) {
+      store(select(is_along, value, load(to + v * room + i)), to + v * room + i);
+    };
+    put(flux.density, 0);
+    put(flux.normal, 1 + Axis);
+    for (int t = 0; t < D - 1; ++t) put(flux.along[t], 1 + others[Axis][t]);
+    put(flux.energy, 1 + D);
+    for (std::ptrdiff_t s = 2 + D; s < 2 + D + stage.n_species; ++s)
+      put(flux.density * select(flux.comes_from_left, load(left_of + s * room + i), load(right_of + s * room + i)), s);
+  }
+}
+
+/// Let nothing but pressure pass through a row of faces at a wall.
+template <int D, int Axis>
+void close_row(const EulerStage& stage, std::ptrdiff_t n, double* fluxes, std::ptrdiff_t room) {
+  for (std::ptrdiff_t v = 0; v < 2 + D + stage.n_species; ++v)
+    for (std::ptrdiff_t i = 0; v != 1 + Axis && i < n; ++i) fluxes[v * room + i] = 0.0;
 }
 
 /// Copy a row of fluxes of all variables to a wanted plane.
@@ -392,9 +513,45 @@ void advance_row(const EulerStage& stage, std::ptrdiff_t n_variables, std::ptrdi
   }
 }
 
+/// Cells that strong shocks cross along the faces across each axis, in two planes of rows with one cell around them.
+template <int D>
+class Shocks {
+ public:
+  Shocks(const EulerStage& stage, const Planes<D>& planes) : stage_(stage), planes_(planes) {}
+
+  /// Return the notes of a row, from the cell below its first one: 1 where a shock runs along another axis.
+  [[nodiscard]] const double* row(int across, std::ptrdiff_t j, std::ptrdiff_t k) const { return place(across, j, k); }
+  /// Note the shocks of plane k, in place of plane k - 2. The planes below and above it must be made.
+  void note(std::ptrdiff_t k) const {
+    if (!stage_.is_hybrid) return;
+    for (std::ptrdiff_t j = -1; j <= stage_.n[1]; ++j) {
+      for (int across = 0; across < D; ++across) {
+        double* const to = place(across, j, k);
+        for (std::ptrdiff_t i = 0; i < stage_.flux_row; ++i) to[i] = 0.0;
+        const double* const here = planes_.row(j, k) - 1;
+        if (across != 0) note(0, here - 1, here + 1, to);
+        if (across != 1) note(1, planes_.row(j - 1, k) - 1, planes_.row(j + 1, k) - 1, to);
+        if constexpr (D == 3)
+          if (across != 2) note(2, planes_.row(j, k - 1) - 1, planes_.row(j, k + 1) - 1, to);
+      }
+    }
+  }
+
+ private:
+  void note(int axis, const double* below, const double* above, double* to) const {
+    note_shocks(stage_, axis, (1 + D) * stage_.primitive.variable, below, above, stage_.n[0] + 2, to);
+  }
+  [[nodiscard]] double* place(int across, std::ptrdiff_t j, std::ptrdiff_t k) const {
+    return stage_.shocks + ((across * 2 + (k + 2) % 2) * (stage_.n[1] + 2) + j + 1) * stage_.flux_row;
+  }
+  const EulerStage& stage_;
+  const Planes<D>& planes_;
+};
+
 template <int D>
 void run_stage(const EulerStage& stage) {
   const Planes<D> planes(stage);
+  const Shocks<D> shocks(stage, planes);
   const std::ptrdiff_t n_variables = 2 + D + stage.n_species;
   const std::ptrdiff_t* const n = stage.n;
   const std::ptrdiff_t room = stage.flux_row;
@@ -409,21 +566,45 @@ void run_stage(const EulerStage& stage) {
   double* const high = low + plane_room;
   double* left_j[2] = {high + plane_room, high + 2 * plane_room};
   double* left_k[2] = {high + 3 * plane_room, high + (3 + n[1]) * plane_room};
+  // Fluxes across k between cells of planes k - 1 and k, and across j between rows j - 1 and j.
+  const auto flux_across_k = [&](std::ptrdiff_t j, std::ptrdiff_t k, const double* left, double* to) {
+    if constexpr (D == 3) {
+      flux_row<D, 2>(stage, left, low, n[0], to, room);
+      if (stage.is_hybrid)
+        blend_row<D, 2>(stage, shocks.row(2, j, k - 1) + 1, shocks.row(2, j, k) + 1, left, low, n[0], to, room);
+      if ((k == 0 && stage.is_wall[2][0]) || (k == n[2] && stage.is_wall[2][1])) close_row<D, 2>(stage, n[0], to, room);
+    }
+  };
+  const auto flux_across_j = [&](std::ptrdiff_t j, std::ptrdiff_t k, double* to) {
+    flux_row<D, 1>(stage, left_j[0], low, n[0], to, room);
+    if (stage.is_hybrid)
+      blend_row<D, 1>(stage, shocks.row(1, j - 1, k) + 1, shocks.row(1, j, k) + 1, left_j[0], low, n[0], to, room);
+    if ((j == 0 && stage.is_wall[1][0]) || (j == n[1] && stage.is_wall[1][1])) close_row<D, 1>(stage, n[0], to, room);
+  };
+  const auto flux_across_i = [&](std::ptrdiff_t j, std::ptrdiff_t k) {
+    flux_row<D, 0>(stage, high, low + 1, n[0] + 1, across_i, room);
+    if (stage.is_hybrid)
+      blend_row<D, 0>(stage, shocks.row(0, j, k), shocks.row(0, j, k) + 1, high, low + 1, n[0] + 1, across_i, room);
+    if (stage.is_wall[0][0]) close_row<D, 0>(stage, 1, across_i, room);
+    if (stage.is_wall[0][1]) close_row<D, 0>(stage, 1, across_i + n[0], room);
+  };
   if constexpr (D == 3) {
     for (std::ptrdiff_t k = -2; k < 1; ++k) planes.make(k);
+    shocks.note(-1);
     for (std::ptrdiff_t j = 0; j < n[1]; ++j)
-      reconstruct(stage, 2, n_variables, planes.row(j, -2), planes.row(j, -1), planes.row(j, 0), n[0], low,
-                  left_k[0] + j * plane_room, room);
+      reconstruct<D, 2>(stage, planes.row(j, -2), planes.row(j, -1), planes.row(j, 0), n[0], low,
+                        left_k[0] + j * plane_room, room);
     planes.make(1);
+    shocks.note(0);
     for (std::ptrdiff_t j = 0; j < n[1]; ++j) {
       const std::ptrdiff_t at = j * plane_room;
-      reconstruct(stage, 2, n_variables, planes.row(j, -1), planes.row(j, 0), planes.row(j, 1), n[0], low,
-                  left_k[1] + at, room);
-      flux_row<D, 2>(stage, left_k[0] + at, low, n[0], across_k[0] + at, room);
+      reconstruct<D, 2>(stage, planes.row(j, -1), planes.row(j, 0), planes.row(j, 1), n[0], low, left_k[1] + at, room);
+      flux_across_k(j, 0, left_k[0] + at, across_k[0] + at);
     }
     swap(left_k);
   } else {
     planes.make(0);
+    shocks.note(0);
   }
   const auto keep_across_k = [&](std::ptrdiff_t k, const double* plane) {
     if (double* const to = plane_below(stage, 2, k); to != nullptr)
@@ -432,14 +613,16 @@ void run_stage(const EulerStage& stage) {
   };
   if constexpr (D == 3) keep_across_k(0, across_k[0]);
   for (std::ptrdiff_t k = 0; k < n[2]; ++k) {
-    if constexpr (D == 3) planes.make(k + 2);
+    if constexpr (D == 3) {
+      planes.make(k + 2);
+      shocks.note(k + 1);
+    }
     const auto across_rows = [&](std::ptrdiff_t j, double* to) {
-      reconstruct(stage, 1, n_variables, planes.row(j - 1, k), planes.row(j, k), planes.row(j + 1, k), n[0], low, to,
-                  room);
+      reconstruct<D, 1>(stage, planes.row(j - 1, k), planes.row(j, k), planes.row(j + 1, k), n[0], low, to, room);
     };
     across_rows(-1, left_j[0]);
     across_rows(0, left_j[1]);
-    flux_row<D, 1>(stage, left_j[0], low, n[0], across_j[0], room);
+    flux_across_j(0, k, across_j[0]);
     swap(left_j);
     const auto keep_across_j = [&](std::ptrdiff_t j, const double* row) {
       if (double* const to = plane_below(stage, 1, j); to != nullptr)
@@ -448,16 +631,15 @@ void run_stage(const EulerStage& stage) {
     keep_across_j(0, across_j[0]);
     for (std::ptrdiff_t j = 0; j < n[1]; ++j) {
       const double* const row = planes.row(j, k);
-      reconstruct(stage, 0, n_variables, row - 2, row - 1, row, n[0] + 2, low, high, room);
-      flux_row<D, 0>(stage, high, low + 1, n[0] + 1, across_i, room);
+      reconstruct<D, 0>(stage, row - 2, row - 1, row, n[0] + 2, low, high, room);
+      flux_across_i(j, k);
       across_rows(j + 1, left_j[1]);
-      flux_row<D, 1>(stage, left_j[0], low, n[0], across_j[1], room);
+      flux_across_j(j + 1, k, across_j[1]);
       swap(left_j);
       const std::ptrdiff_t at = j * plane_room;
       if constexpr (D == 3) {
-        reconstruct(stage, 2, n_variables, row, planes.row(j, k + 1), planes.row(j, k + 2), n[0], low, left_k[1] + at,
-                    room);
-        flux_row<D, 2>(stage, left_k[0] + at, low, n[0], across_k[1] + at, room);
+        reconstruct<D, 2>(stage, row, planes.row(j, k + 1), planes.row(j, k + 2), n[0], low, left_k[1] + at, room);
+        flux_across_k(j, k + 1, left_k[0] + at, across_k[1] + at);
       }
       advance_row<D>(stage, n_variables, j, k,
                      {across_i, {across_j[0], across_j[1]}, {across_k[0] + at, across_k[1] + at}});

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 // Included by sources that are compiled for several instruction sets: no inline functions here.
 
@@ -27,14 +28,19 @@ struct EulerStage {
   std::ptrdiff_t n[3];  ///< cells along each axis; n[2] = 1 in 2-D
   std::ptrdiff_t n_species;
   double gamma;
-  bool flattens;             ///< EulerOptions::flattens_shocks
-  bool is_hlle;              ///< HLLE fluxes instead of HLLC
-  bool sharpens;             ///< EulerOptions::sharpens_contacts
-  double time_over_size[3];  ///< time step over the size of a cell
-  CellArray cells;           ///< conserved
-  CellArray ghosts;          ///< conserved, from the first cell of the box; only the two layers around it are read
+  bool flattens;              ///< EulerOptions::flattens_shocks
+  bool is_hlle;               ///< HLLE fluxes instead of HLLC
+  bool is_hybrid;             ///< HLLE fluxes beside strong shocks; ghosts beyond edges of the box are then read too
+  bool is_wall[3][2];         ///< nothing passes through the low and high faces of the box across each axis
+  bool sharpens;              ///< EulerOptions::sharpens_contacts
+  bool falls_back;            ///< EulerOptions::falls_back
+  std::int64_t* n_fallbacks;  ///< added to if it falls back: cells of first order, once for each axis
+  double time_over_size[3];   ///< time step over the size of a cell
+  CellArray cells;            ///< conserved
+  CellArray ghosts;           ///< conserved, from the first cell of the box; only the two layers around it are read
   CellArray primitive;      ///< scratch: first cell of the first of three planes (2-D: one) with two layers around them
   double* fluxes;           ///< scratch: (7 + 4 n[1]) rows of all variables
+  double* shocks;           ///< scratch of a hybrid solver: 2 D (n[1] + 2) rows
   std::ptrdiff_t flux_row;  ///< length of such a row: at least n[0] + 2 + kernel_padding
   CellArray old;            ///< conserved, at the start of the step; not read if old_weight is 0
   double old_weight;        ///< out = old_weight old + (1 - old_weight) (cells after a step)

@@ -88,7 +88,20 @@ class PatchSystem final : public System<D> {
   }
   [[nodiscard]] int n_ghosts() const noexcept override { return kernel_.n_ghosts; }
   [[nodiscard]] bool uses_corners() const noexcept override { return kernel_.uses_corners; }
-  [[nodiscard]] bool checks_interpolation() const noexcept override { return static_cast<bool>(kernel_.fault_of); }
+  [[nodiscard]] double physical_part(std::span<const double> u, std::span<const double> differences) const override {
+    if (!kernel_.fault_of) return 1.0;
+    std::vector<double> at(u.size());
+    for (unsigned corner = 0; corner < 1U << D; ++corner) {
+      for (std::size_t v = 0; v < u.size(); ++v) {
+        double change = 0.0;
+        for (std::size_t k = 0; k < D; ++k)
+          change += (corner >> k & 1U) != 0 ? differences[v * D + k] : -differences[v * D + k];
+        at[v] = u[v] + change;
+      }
+      if (!kernel_.fault_of(at).empty()) return 0.0;
+    }
+    return 1.0;
+  }
   [[nodiscard]] double reflected(int variable, std::size_t axis) const noexcept override {
     const bool is_turned = !kernel_.vector_axis.empty() && std::cmp_equal(kernel_.vector_axis[variable], axis);
     return is_turned ? -1.0 : 1.0;
