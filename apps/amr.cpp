@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <csignal>
+
 #include "apps/amr/run.hpp"
 #include "apps/command.hpp"
 #include "barrio/base/text.hpp"
@@ -27,6 +29,8 @@ class Amr : public Command {
   }
   Json run(mpi::Context* context) override { return run_amr(*context, job_, progress_); }
   [[nodiscard]] int exit_code(const Json& result) const override {
+    constexpr int signal_code = 128;  // as in shells
+    if (result.value("ended_by", "") == "SIGTERM") return signal_code + SIGTERM;
     return barrio::exit_code(result["is_met"].get<bool>() ? ErrorCode::ok : ErrorCode::differs);
   }
   [[nodiscard]] std::string render(const Json& r) const override {
@@ -35,6 +39,8 @@ class Amr : public Command {
                     r["title"].get<std::string>(), format_count(r["steps"].get<std::int64_t>()),
                     r["time"].get<double>(), format_count(r["updates"].get<std::int64_t>()),
                     format_seconds(r["seconds"].get<double>()), r["updates_per_second"].get<double>() / 1e6);
+    if (const auto n = r["fallbacks"].get<std::int64_t>(); n > 0)
+      text += fmt::format("  first order {} times, to keep the pressure positive\n", format_count(n));
     int level = 0;
     for (const Json& one : r["levels"])
       text +=
@@ -56,6 +62,9 @@ class Amr : public Command {
     if (r.contains("output"))
       text +=
           fmt::format("  {}: {} states\n", r["output"]["file"].get<std::string>(), r["output"]["states"].get<int>());
+    if (r.contains("ended_by"))
+      text += fmt::format("  ended early by {}: {}\n", r["ended_by"].get<std::string>(),
+                          r.contains("checkpoint") ? "continue with --restart" : "no checkpoint was asked for");
     if (r.contains("checkpoint")) text += fmt::format("  {}\n", r["checkpoint"].get<std::string>());
     for (const Json& one : r["slices"])
       text += fmt::format("  {}: {} at time {:.4g}, from {:.4g} to {:.4g}\n", one["file"].get<std::string>(),

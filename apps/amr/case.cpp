@@ -192,7 +192,8 @@ void read_refine(const CaseTable& refine, AmrCase& made, const Abbreviations& le
 }
 
 void read_run(const CaseTable& run, AmrCase& made) {
-  run.expect({"end_time", "steps", "cfl", "time_step", "subcycling", "reflux", "partition", "weigh_by_time"});
+  run.expect(
+      {"end_time", "steps", "cfl", "time_step", "wall_time", "subcycling", "reflux", "partition", "weigh_by_time"});
   if (run.has("end_time")) made.end_time = positive(run, "end_time", 0.0);
   if (run.has("steps")) {
     made.n_steps = run.whole("steps", 0);
@@ -205,6 +206,7 @@ void read_run(const CaseTable& run, AmrCase& made) {
     run.refuse("cfl", fmt::format("is {}, but must not be above 1", made.cfl),
                "a signal must not pass more than a cell in a step");
   if (run.has("time_step")) made.time_step = positive(run, "time_step", 0.0);
+  if (run.has("wall_time")) made.wall_time = positive(run, "wall_time", 0.0);
   made.is_subcycled = run.flag("subcycling", true);
   made.has_reflux = run.flag("reflux", true);
   const std::string partition = run.text("partition", "by_level");
@@ -254,9 +256,10 @@ void refuse_used(const CaseTable& slice, const AmrCase& made) {
 
 void read_output(const CaseTable& whole, AmrCase& made) {
   const CaseTable output = whole.table("output");
-  output.expect({"file", "quantities", "every", "every_steps"});
+  output.expect({"file", "quantities", "every", "every_steps", "one_file"});
   made.output_file = output.text("file", "");
   made.output_every = read_every(output);
+  made.is_one_file = output.flag("one_file", true);
   made.output_quantities = output.texts("quantities");
   if (output.has("file") && !made.output_file.ends_with(".vtkhdf"))
     output.refuse("file", fmt::format("'{}' must end in .vtkhdf", made.output_file));
@@ -331,17 +334,20 @@ AmrCase read_case(const std::string& file, const std::string& text, const std::v
   read_grid(whole.table("grid"), made);
   read_boundary(whole.table("boundary"), made);
   const CaseTable gas = whole.table("gas");
-  gas.expect({"gamma", "species", "flatten_shocks", "sharpen_contacts", "riemann"});
+  gas.expect({"gamma", "species", "flatten_shocks", "first_order_fallback", "sharpen_contacts", "riemann"});
   made.gamma = gas.number("gamma", 1.4);
   if (!(made.gamma > 1.0)) gas.refuse("gamma", fmt::format("is {}, but must be above 1", made.gamma));
   constexpr int max_species = 16;
   made.n_species = whole_within(gas, "species", 0, 0, max_species);
   made.flattens_shocks = gas.flag("flatten_shocks", false);
+  made.falls_back = gas.flag("first_order_fallback", true);
   made.sharpens_contacts = gas.flag("sharpen_contacts", false);
   const std::string riemann = gas.text("riemann", "hllc");
-  if (riemann != "hllc" && riemann != "hlle")
-    gas.refuse("riemann", fmt::format("'{}' is not a Riemann solver", riemann), "give hllc or hlle");
-  made.riemann_solver = riemann == "hllc" ? amr::RiemannSolver::hllc : amr::RiemannSolver::hlle;
+  if (riemann != "hllc" && riemann != "hlle" && riemann != "hybrid")
+    gas.refuse("riemann", fmt::format("'{}' is not a Riemann solver", riemann), "give hllc, hlle or hybrid");
+  made.riemann_solver = riemann == "hllc"   ? amr::RiemannSolver::hllc
+                        : riemann == "hlle" ? amr::RiemannSolver::hlle
+                                            : amr::RiemannSolver::hybrid;
   made.quantities = {"density", "velocity_x", "velocity_y", "velocity_z", "pressure"};
   for (int s = 0; s < made.n_species; ++s) made.quantities.push_back(fmt::format("species_{}", s + 1));
   if (!whole.has("initial")) whole.refuse("initial", "is missing", "give density and pressure at the start");

@@ -60,6 +60,7 @@ struct AmrCase {
   double gamma = 0.0;
   int n_species = 0;
   bool flattens_shocks = false;
+  bool falls_back = true;
   bool sharpens_contacts = false;
   amr::RiemannSolver riemann_solver = amr::RiemannSolver::hllc;
   std::vector<std::string> quantities;  ///< names of the numbers of a cell, in the order of Euler::quantities
@@ -74,12 +75,13 @@ struct AmrCase {
   int regrid_interval = 8;
   int buffer_cells = 4;
   std::int64_t max_cells = 0;
-  std::int64_t max_bytes = 0;  ///< 0: no limit
+  std::int64_t max_bytes = 0;  ///< 0: by the memory there is
 
   double end_time = std::numeric_limits<double>::infinity();
   std::int64_t n_steps = std::numeric_limits<std::int64_t>::max();
   double cfl = 0.4;
   double time_step = 0.0;
+  double wall_time = 0.0;  ///< seconds after which the run ends early; 0: never
   bool is_subcycled = true;
   bool has_reflux = true;
   amr::Partition partition = amr::Partition::by_level;
@@ -87,6 +89,7 @@ struct AmrCase {
 
   std::string output_file;
   Every output_every;
+  bool is_one_file = true;
   std::vector<std::string> output_quantities;
   std::string checkpoint_file;
   Every checkpoint_every;

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <chrono>
 #include <cmath>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -39,6 +42,16 @@ class Recurring {
   [[nodiscard]] double next() const noexcept {
     return every_.time > 0.0 ? static_cast<double>(n_) * every_.time : std::numeric_limits<double>::infinity();
   }
+  /// Return how often it was due up to the time of the constructor, that included. @param n_steps  until then
+  [[nodiscard]] std::int64_t n_before(std::int64_t n_steps) const noexcept {
+    return (every_.time > 0.0 ? n_ - 1 : 0) + (every_.steps > 0 ? n_steps / every_.steps : 0);
+  }
+  /// Tell whether it is due at the time of the constructor.
+  [[nodiscard]] bool is_now(double time, std::int64_t n_steps) const noexcept {
+    const bool is_time =
+        every_.time > 0.0 && std::abs(static_cast<double>(n_ - 1) * every_.time - time) <= 1e-12 * time;
+    return is_time || (every_.steps > 0 && n_steps % every_.steps == 0);
+  }
   [[nodiscard]] bool is_due(double time, std::int64_t n_steps) {
     const bool is_step = every_.steps > 0 && n_steps % every_.steps == 0;
     const bool is_time = time >= next();
@@ -49,6 +62,28 @@ class Recurring {
  private:
   Every every_;
   std::int64_t n_ = 0;
+};
+
+volatile std::sig_atomic_t ending_signal = 0;
+
+extern "C" void note_ending(int /*signal*/) { ending_signal = SIGTERM; }
+
+/// Scope in which signals that tell this rank to end are noted, and do not end it.
+class EndingScope {
+ public:
+  EndingScope() {
+    ending_signal = 0;
+    for (std::size_t i = 0; i < signals.size(); ++i) before_[i] = std::signal(signals[i], note_ending);
+  }
+  EndingScope(const EndingScope&) = delete;
+  EndingScope& operator=(const EndingScope&) = delete;
+  ~EndingScope() {
+    for (std::size_t i = 0; i < signals.size(); ++i) std::signal(signals[i], before_[i]);
+  }
+
+ private:
+  static constexpr std::array signals{SIGTERM, SIGUSR1};
+  std::array<void (*)(int), signals.size()> before_{};
 };
 
 template <std::size_t D>
@@ -102,28 +137,31 @@ class CaseRun {
         euler_(std::make_shared<const amr::Euler<D>>(amr::EulerOptions{.gamma = wanted.gamma,
                                                                        .n_species = wanted.n_species,
                                                                        .flattens_shocks = wanted.flattens_shocks,
+                                                                       .falls_back = wanted.falls_back,
                                                                        .sharpens_contacts = wanted.sharpens_contacts,
                                                                        .riemann_solver = wanted.riemann_solver})),
         numbers_(euler_->quantities()),
+        is_restarted_(!restart.empty()),
         simulation_(begin(restart)),
         totals_(simulation_.totals()) {
     check_places();
-    if (!wanted.output_file.empty()) file_.emplace(wanted.output_file, simulation_, output_quantities());
+    if (!wanted.output_file.empty())
+      file_.emplace(wanted.output_file, simulation_, output_quantities(),
+                    amr::SeriesOptions{.goes_on = is_restarted_, .is_one_file = wanted.is_one_file});
   }
 
   void run(Progress* progress) {
     constexpr std::int64_t n_units = 1000;
     if (progress != nullptr) progress->begin("barrio amr", n_units);
+    const EndingScope scope;
     try {
       Recurring output(wanted_.output_every, simulation_.time());
       Recurring checkpoint(wanted_.checkpoint_every, simulation_.time());
       Recurring series(wanted_.series_every, simulation_.time());
       std::vector<Recurring> slices;
       for (const SliceCase& one : wanted_.slices) slices.emplace_back(one.every, simulation_.time());
-      write_state();
+      begin_files(output, slices);
       add_to_series();
-      for (std::size_t s = 0; s < slices.size(); ++s)
-        if (!wanted_.slices[s].every.is_never()) draw(s);
       while (simulation_.time() < wanted_.end_time && simulation_.n_steps() < wanted_.n_steps) {
         double next = std::min({wanted_.end_time, output.next(), checkpoint.next(), series.next()});
         for (const Recurring& one : slices) next = std::min(next, one.next());
@@ -133,19 +171,26 @@ class CaseRun {
         }
         const double time = simulation_.time();
         const std::int64_t n_steps = simulation_.n_steps();
-        const bool is_end = time >= wanted_.end_time || n_steps >= wanted_.n_steps;
+        const bool is_done = time >= wanted_.end_time || n_steps >= wanted_.n_steps;
+        if (!is_done) ended_by_ = find_ending();
+        const bool is_end = is_done || !ended_by_.empty();
         if (series.is_due(time, n_steps) || is_end) add_to_series();
         const Region region(context_.trace(), output_region);
         if (output.is_due(time, n_steps) || is_end) write_state();
         for (std::size_t s = 0; s < slices.size(); ++s)
-          if (slices[s].is_due(time, n_steps) || is_end) draw(s);
+          if (slices[s].is_due(time, n_steps) || is_done) draw(s);
         if ((checkpoint.is_due(time, n_steps) || is_end) && !wanted_.checkpoint_file.empty())
           amr::write_checkpoint(simulation_, wanted_.checkpoint_file);
         if (progress != nullptr) progress->update(static_cast<std::int64_t>(part_done() * n_units));
+        if (!ended_by_.empty()) return;  // there may be no time to make one file
       }
     } catch (const AgreedError&) {
-      // Keep the states written so far: they are complete.
-      if (file_) file_->close();
+      // The states written so far are complete. If one file of them cannot be made, theirs stay.
+      try {
+        if (file_) file_->close();
+      } catch (const AgreedError& error) {
+        context_.log().warning(error.what());
+      }
       throw;
     }
     if (file_) file_->close();
@@ -169,10 +214,12 @@ class CaseRun {
     }
     add_seconds(result);
     add_totals(result);
+    result["fallbacks"] = mpi::sum(context_, simulation_.n_fallbacks());
     result["series"] = series_;
     result["is_met"] = true;
     add_errors(result);
-    if (!wanted_.output_file.empty()) result["output"] = {{"file", wanted_.output_file}, {"states", n_states_}};
+    if (!ended_by_.empty()) result["ended_by"] = ended_by_;
+    if (file_) result["output"] = {{"file", file_->name()}, {"states", file_->n_states()}};
     if (!wanted_.checkpoint_file.empty()) result["checkpoint"] = wanted_.checkpoint_file;
     result["slices"] = drawn_;
     result["checksum"] = fmt::format("{:016x}", simulation_.checksum());
@@ -223,10 +270,31 @@ class CaseRun {
     return part;
   }
 
+  /// Write the state and draw the pictures of the start. A restarted run goes on with the numbers of the one before,
+  /// and does only what was due at its time.
+  void begin_files(const Recurring& output, const std::vector<Recurring>& slices) {
+    const double time = simulation_.time();
+    const std::int64_t n_steps = simulation_.n_steps();
+    if (!is_restarted_ || output.is_now(time, n_steps) || (file_ && file_->n_states() == 0)) write_state();
+    n_drawn_.resize(slices.size());
+    for (std::size_t s = 0; s < slices.size(); ++s) {
+      if (wanted_.slices[s].every.is_never()) continue;
+      const bool is_now = !is_restarted_ || slices[s].is_now(time, n_steps);
+      if (is_restarted_) n_drawn_[s] = static_cast<int>(slices[s].n_before(n_steps)) + (is_now ? 0 : 1);
+      if (is_now) draw(s);
+    }
+  }
+
+  /// Tell what ends the run early, on all ranks: a signal that reached one of them, or the time of the first.
+  [[nodiscard]] std::string find_ending() {
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    const bool is_late = context_.is_root() && wanted_.wall_time > 0.0 && seconds >= wanted_.wall_time;
+    const int found = mpi::max(context_, ending_signal != 0 ? 2 : is_late ? 1 : 0);
+    return found == 2 ? "SIGTERM" : found == 1 ? "run.wall_time" : "";
+  }
+
   void write_state() {
-    if (!file_) return;
-    file_->write(simulation_);
-    ++n_states_;
+    if (file_) file_->write(simulation_);
   }
 
   static std::string picture_name(const SliceCase& one, int number) {
@@ -245,7 +313,6 @@ class CaseRun {
       numbers_.compute(u, values);
       return values[quantity];
     });
-    n_drawn_.resize(wanted_.slices.size());
     const std::string name = picture_name(one, n_drawn_[s]++);
     mpi::agree_after(context_, [&] {
       if (context_.is_root()) write_png(slice, one, name);
@@ -330,10 +397,12 @@ class CaseRun {
   const AmrCase& wanted_;
   std::shared_ptr<const amr::Euler<D>> euler_;
   CellNumbers numbers_;
+  bool is_restarted_;
   amr::Simulation<D> simulation_;
   std::vector<double> totals_;
   std::optional<amr::SimulationFile<D>> file_;
-  int n_states_ = 0;
+  std::string ended_by_;  // empty: the run was not ended early
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::vector<int> n_drawn_;
   Json series_ = Json::object();
   Json drawn_ = Json::array();

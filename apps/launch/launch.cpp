@@ -125,6 +125,8 @@ void launch(int n_ranks, const std::string& program, const std::vector<std::stri
 RanksEnd run_ranks(int n_ranks, const std::string& program, const std::vector<std::string>& arguments,
                    ProgramOutput output) {
   if (Progress::is_shown()) ::setenv("BARRIO_PROGRESS", "1", 1);  // to ranks, stderr is a pipe to their launcher
+  // The ranks of `amr` save their state when they are told to end.
+  if (std::ranges::find(arguments, "amr") != arguments.end()) pass_first_term_on_as(SIGUSR1);
   const ProgramEnd end = watch_program(announced_line(n_ranks, program, arguments, LauncherSpeech::quiet), output);
   if (end.signal != 0) return {.code = signal_code + end.signal};
   const int signal = signal_that_ended_a_rank(end.code);

@@ -23,12 +23,18 @@ namespace {
 // Process that is told to end when this one is, and the latest signal that did so.
 volatile sig_atomic_t told_to_end = 0;
 volatile sig_atomic_t last_signal = 0;
+volatile sig_atomic_t first_term_becomes = SIGTERM;
 
 void hand_on_signal(int signal, siginfo_t* info, void*) {
   last_signal = signal;
   // Ctrl-C reaches both processes; a signal of a person or a batch system may reach only this one.
   const bool is_of_terminal = info->si_code > 0;
-  if (told_to_end > 0 && !is_of_terminal) ::kill(static_cast<pid_t>(told_to_end), signal);
+  int passed_on = signal;
+  if (signal == SIGTERM) {
+    passed_on = first_term_becomes;
+    first_term_becomes = SIGTERM;
+  }
+  if (told_to_end > 0 && !is_of_terminal) ::kill(static_cast<pid_t>(told_to_end), passed_on);
 }
 
 /// Pass a signal on during a scope, unless it is ignored (nohup, a job in the background).
@@ -83,6 +89,8 @@ ProgramEnd watch_writing_to(int output, const std::vector<std::string>& command)
 }
 
 }  // namespace
+
+void pass_first_term_on_as(int signal) noexcept { first_term_becomes = signal; }
 
 std::filesystem::path folder_of_program() { return std::filesystem::read_symlink("/proc/self/exe").parent_path(); }
 

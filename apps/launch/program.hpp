@@ -27,6 +27,10 @@ struct ProgramEnd {
   int signal = 0;  ///< latest signal that told this process to end meanwhile, such as SIGTERM; 0 if none
 };
 
+/// Pass the first SIGTERM on as another signal, to a program that ends in order then and needs time for it: launchers
+/// kill soon after they have passed a SIGTERM on. Local; until the end of this process.
+void pass_first_term_on_as(int signal) noexcept;
+
 /// Destination of a program's standard output: that of this process, standard error, or nowhere.
 enum class ProgramOutput { shown, to_errors, dropped };
 /// Run a command line on the terminal of this process and wait for it. Signals that tell this process to end are passed

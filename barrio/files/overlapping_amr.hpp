@@ -113,4 +113,36 @@ class OverlappingAmrFile {
   std::vector<double> times_;
 };
 
+/// A reader of the steps of a series that OverlappingAmrFile wrote, to copy them into another file.
+class OverlappingAmrSteps {
+ public:
+  /// Open a file. Collective; each rank reads on its own.
+  /// @throws AgreedError{failed} or {bad_input} if it cannot be read, or is not such a series
+  OverlappingAmrSteps(mpi::Context& context, std::string path);
+
+  [[nodiscard]] const std::vector<double>& times() const noexcept { return times_; }
+  /// Copy a step: its boxes, its arrays of reals of 64 bits and its time. Collective; each rank copies an equal number
+  /// of the boxes of each level. @throws AgreedError{bad_input} for damaged data or another type of array; as
+  /// OverlappingAmrFile if `to` has fewer levels. Memory: one array on one box
+  void copy(std::size_t step, OverlappingAmrFile& to) const;
+
+ private:
+  using Box = OverlappingAmrFile::Box;
+  struct Level {
+    std::string group;
+    std::vector<std::int64_t> first_box;               // by step
+    std::vector<std::int64_t> n_boxes;                 // by step
+    std::vector<std::string> arrays;                   // names
+    std::vector<std::vector<std::int64_t>> first_row;  // of each array, by step
+  };
+  void open();
+  [[nodiscard]] std::vector<Box> read_boxes(const Level& level, std::size_t step) const;
+
+  mpi::Context& context_;
+  std::string path_;
+  Handle file_;
+  std::vector<double> times_;
+  std::vector<Level> levels_;
+};
+
 }  // namespace barrio::files

@@ -417,11 +417,12 @@ class Long(AmrCase):
     def test_double_mach_reflection(self) -> None:
         # Along the wall: in the lowest row of coarse cells, whose border cuts no cell of any level.
         wall = 'series.integrals={ dense="density", ahead="density > 1.5 && y < 0.015625 ? 1 : 0" }'
-        adapted = self.run_case("double-mach", wall, 'output.file=""')
+        output = f'output.file="{self.folder}/mach.vtkhdf"'
+        adapted = self.run_case("double-mach", wall, output)
         fine = self.run_case(
             "double-mach",
             wall,
-            'output.file=""',
+            output,
             "grid.cells=[1024,256]",
             "grid.levels=1",
             limit=1200,

@@ -77,6 +77,36 @@ TEST(OverlappingAmrFile, LevelsComeAndGoInASeries) {
   EXPECT_EQ(density.back(), static_cast<double>(2 * n - 1) + 10'100.75);
 }
 
+/// A series copied step by step has the same boxes and values at each step.
+TEST(OverlappingAmrFile, StepsAreCopied) {
+  const fs::path from = test::scratch() / "steps.vtkhdf";
+  const fs::path to = test::scratch() / "copied.vtkhdf";
+  OverlappingAmrFile file(world(), from.string(), 4096, two_levels, true);
+  for (const int step : {0, 1, 2}) {
+    const auto boxes = boxes_of(step == 1);
+    file.make_boxes(boxes);
+    put_all(file, file.make_array<double>("density"), boxes, 0.25 * step);
+    file.end_step(10.0 * step);
+  }
+  file.close();
+  {
+    const OverlappingAmrSteps steps(world(), from.string());
+    EXPECT_EQ(steps.times(), (std::vector<double>{0.0, 10.0, 20.0}));
+    OverlappingAmrFile copied(world(), to.string(), 4096, two_levels, true);
+    for (const std::size_t step : {0U, 1U, 2U}) steps.copy(step, copied);
+    copied.close();
+  }
+  EXPECT_THROW(OverlappingAmrSteps(world(), (test::scratch() / "none.vtkhdf").string()), AgreedError);
+  if (!world().is_root()) return;
+  const Handle one = open_to_read(from.string());
+  const Handle other = open_to_read(to.string());
+  for (const std::string name : {"Level0/AMRBox", "Level1/AMRBox", "Steps/Level0/AMRBoxOffsets",
+                                 "Steps/Level1/NumberOfAMRBoxes", "Steps/Level0/CellDataOffsets/density"})
+    EXPECT_EQ(read_integers(other.get(), "/VTKHDF/" + name), read_integers(one.get(), "/VTKHDF/" + name)) << name;
+  for (const std::string name : {"Level0/CellData/density", "Level1/CellData/density", "Steps/Values"})
+    EXPECT_EQ(read_reals(other.get(), "/VTKHDF/" + name), read_reals(one.get(), "/VTKHDF/" + name)) << name;
+}
+
 TEST(OverlappingAmrFile, ALevelWithoutBoxesIsLeftOut) {
   const fs::path path = test::scratch() / "one_level.vtkhdf";
   OverlappingAmrFile file(world(), path.string(), 4096, two_levels);

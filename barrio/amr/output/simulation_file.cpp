@@ -1,7 +1,22 @@
 #include "barrio/amr/simulation_file.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+#include <system_error>
+
+#include "barrio/base/error.hpp"
+#include "barrio/base/json.hpp"
+#include "barrio/base/path.hpp"
+#include "barrio/base/temporary_file.hpp"
+#include "barrio/files/overlapping_amr.hpp"
+#include "barrio/mpi/agree.hpp"
+#include "barrio/mpi/collectives.hpp"
 
 namespace barrio::amr {
 namespace {
@@ -53,19 +68,126 @@ std::vector<OutputQuantity> or_all_variables(const Simulation<D>& simulation, st
   return quantities;
 }
 
+/// Return the time below which a state is before another one, rounding aside.
+double before(double time) { return time - 1e-9 * std::abs(time); }
+
+constexpr std::string_view extension = ".vtkhdf";
+
 }  // namespace
 
 template <std::size_t D>
-SimulationFile<D>::SimulationFile(const std::string& path, const Simulation<D>& simulation,
-                                  std::vector<OutputQuantity> quantities)
-    : quantities_(or_all_variables(simulation, std::move(quantities))),
-      file_(simulation.hierarchy().context(), path, expected_bytes<D>(simulation, quantities_),
-            geometry_of(simulation.hierarchy().space()), true) {}
+SimulationFile<D>::SimulationFile(std::string path, const Simulation<D>& simulation,
+                                  std::vector<OutputQuantity> quantities, const SeriesOptions& options)
+    : context_(simulation.hierarchy().context()),
+      path_(std::move(path)),
+      quantities_(or_all_variables(simulation, std::move(quantities))),
+      options_(options),
+      geometry_(geometry_of(simulation.hierarchy().space())) {
+  if (!path_.ends_with(extension)) refuse_together(ErrorCode::usage, path_, fmt::format("must end in {}", extension));
+  begin(simulation.time());
+}
+
+template <std::size_t D>
+std::string SimulationFile<D>::in_folder(const std::string& name) const {
+  return (std::filesystem::path(path_).parent_path() / name).string();
+}
+
+template <std::size_t D>
+std::string SimulationFile<D>::name() const {
+  return is_one_file_ ? path_ : list_name();
+}
+
+/// Find the states of an earlier run, and remove those that are not to remain.
+template <std::size_t D>
+void SimulationFile<D>::begin(double time) {
+  mpi::agree_after(context_, [&] {
+    if (!context_.is_root()) return;
+    for (const std::string& name : {path_, list_name()})
+      if (const std::string reason = why_not_replaceable(name); !reason.empty()) throw cannot_write(name, reason);
+    std::error_code none;
+    if (!std::filesystem::exists(list_name(), none)) return;
+    const Json list = read_json_file(list_name());
+    for (const Json& one : list.value("files", Json::array())) {
+      if (!one.is_object()) continue;
+      State state{one.value("name", ""), one.value("time", 0.0)};
+      if (state.name.empty() || std::filesystem::path(state.name).filename() != state.name) continue;  // not ours
+      if (options_.goes_on && state.time < before(time) && std::filesystem::exists(in_folder(state.name), none))
+        states_.push_back(std::move(state));
+      else
+        std::filesystem::remove(in_folder(state.name), none);
+    }
+  });
+  std::vector<double> times;
+  std::string names;  // each with an end of line
+  for (const State& state : states_) {
+    times.push_back(state.time);
+    names += state.name + "\n";
+  }
+  mpi::broadcast(context_, times);
+  mpi::broadcast(context_, names);
+  states_.resize(times.size());
+  for (std::size_t i = 0, first = 0; i < states_.size(); ++i) {
+    const std::size_t end = names.find('\n', first);
+    states_[i] = {names.substr(first, end - first), times[i]};
+    first = end + 1;
+  }
+  if (options_.goes_on) find_earlier(states_.empty() ? time : states_[0].time);
+}
+
+/// Count the states in the one file of an earlier run that are before a time.
+template <std::size_t D>
+void SimulationFile<D>::find_earlier(double time) {
+  std::error_code none;
+  if (mpi::max(context_, context_.is_root() && std::filesystem::exists(path_, none) ? 1 : 0) == 0) return;
+  const files::OverlappingAmrSteps steps(context_, path_);
+  n_earlier_ = std::ranges::count_if(steps.times(), [&](double one) { return one < before(time); });
+}
+
+/// Write the list of the states, in the format of ParaView.
+template <std::size_t D>
+void SimulationFile<D>::write_list() {
+  mpi::agree_after(context_, [&] {
+    if (!context_.is_root()) return;
+    Json list{{"file-series-version", "1.0"}, {"files", Json::array()}};
+    for (const State& state : states_) list["files"].push_back({{"name", state.name}, {"time", state.time}});
+    write_file_atomically(list_name(), list.dump(2) + "\n");
+  });
+}
+
+template <std::size_t D>
+void SimulationFile<D>::remove_states() {
+  mpi::agree_after(context_, [&] {
+    if (!context_.is_root()) return;
+    std::error_code none;
+    std::filesystem::remove(list_name(), none);
+    for (const State& state : states_) std::filesystem::remove(in_folder(state.name), none);
+  });
+}
+
+template <std::size_t D>
+void SimulationFile<D>::close() {
+  if (!options_.is_one_file || is_one_file_) return;
+  if (n_states() == 0) return;
+  files::OverlappingAmrFile all(context_, path_, bytes_, geometry_, true);
+  if (n_earlier_ > 0) {
+    const files::OverlappingAmrSteps earlier(context_, path_);
+    for (std::size_t step = 0; step < n_earlier_; ++step) earlier.copy(step, all);
+  }
+  for (const State& state : states_) files::OverlappingAmrSteps(context_, in_folder(state.name)).copy(0, all);
+  all.close();
+  remove_states();
+  is_one_file_ = true;
+}
 
 template <std::size_t D>
 void SimulationFile<D>::write(const Simulation<D>& simulation) {
   const Hierarchy<D>& hierarchy = simulation.hierarchy();
   const BlockSpace<D>& space = hierarchy.space();
+  const std::string stem = std::filesystem::path(path_).filename().string();
+  const State added{fmt::format("{}.{:05}{}", stem.substr(0, stem.size() - extension.size()), n_states(), extension),
+                    simulation.time()};
+  const std::uint64_t expected = expected_bytes<D>(simulation, quantities_);
+  files::OverlappingAmrFile file(context_, in_folder(added.name), expected, geometry_, true);
   std::vector<std::vector<files::OverlappingAmrFile::Box>> boxes(hierarchy.n_levels());
   for (int level = 0; level < hierarchy.n_levels(); ++level) {
     for (const auto& block : hierarchy.blocks(level)) {
@@ -76,13 +198,13 @@ void SimulationFile<D>::write(const Simulation<D>& simulation) {
       boxes[level].push_back(box);
     }
   }
-  file_.make_boxes(boxes);
+  file.make_boxes(boxes);
   const std::size_t n_cells = space.block_size();
   const std::size_t n_variables = simulation.state().n_components();
   std::vector<double> u(n_variables);
   std::vector<double> values;
   for (const OutputQuantity& quantity : quantities_) {
-    const auto rows = file_.make_array<double>(quantity.name, quantity.width);
+    const auto rows = file.make_array<double>(quantity.name, quantity.width);
     const std::size_t width = quantity.width;
     for (int level = 0; level < hierarchy.n_levels(); ++level) {
       const std::size_t n_layers = layers_of(space, level);
@@ -95,11 +217,15 @@ void SimulationFile<D>::write(const Simulation<D>& simulation) {
         }
         for (std::size_t layer = 1; layer < n_layers; ++layer)
           std::copy_n(values.begin(), n_cells * width, values.begin() + layer * n_cells * width);
-        file_.put_array<double>(rows, level, b, values);
+        file.put_array<double>(rows, level, b, values);
       }
     }
   }
-  file_.end_step(simulation.time());
+  file.end_step(simulation.time());
+  file.close();
+  bytes_ += expected;
+  states_.push_back(added);
+  write_list();
 }
 
 template class SimulationFile<2>;
