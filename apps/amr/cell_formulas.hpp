@@ -1,5 +1,8 @@
 #pragma once
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -11,6 +14,7 @@
 #include "apps/amr/case.hpp"
 #include "barrio/amr/output_quantity.hpp"
 #include "barrio/amr/simulation.hpp"
+#include "barrio/base/error.hpp"
 
 // Formulas of a case, applied to cells.
 
@@ -75,7 +79,11 @@ class Tagger {
       read(block, at);
       put_place(block.space.centre(block.level, at), block.time, values_);
       values_.back() = block.level;
-      if ((*wanted_->where)(values_) != 0.0) block.tags[n] = 1;
+      const double wanted = (*wanted_->where)(values_);
+      if (std::isnan(wanted))
+        refuse(ErrorCode::bad_input, fmt::format("refine.where: cell {} of level {}", fmt::join(at, ", "), block.level),
+               "is not a number there", "write a formula that has a value everywhere");
+      if (wanted != 0.0) block.tags[n] = 1;
     }
   }
   template <class IsLarge>

@@ -277,6 +277,7 @@ class CaseRun {
     const std::int64_t n_steps = simulation_.n_steps();
     if (!is_restarted_ || output.is_now(time, n_steps) || (file_ && file_->n_states() == 0)) write_state();
     n_drawn_.resize(slices.size());
+    scales_.resize(slices.size());
     for (std::size_t s = 0; s < slices.size(); ++s) {
       if (wanted_.slices[s].every.is_never()) continue;
       const bool is_now = !is_restarted_ || slices[s].is_now(time, n_steps);
@@ -314,14 +315,19 @@ class CaseRun {
       return values[quantity];
     });
     const std::string name = picture_name(one, n_drawn_[s]++);
+    // The scale of a series is that of its first picture, widened where later ones go beyond it.
+    std::optional<Scale>& scale = scales_[s];
+    if (!scale) scale = Scale{slice.min, slice.max};
+    const double lowest = scale->lowest = one.lowest.value_or(std::min(scale->lowest, slice.min));
+    const double highest = scale->highest = one.highest.value_or(std::max(scale->highest, slice.max));
     mpi::agree_after(context_, [&] {
-      if (context_.is_root()) write_png(slice, one, name);
+      if (context_.is_root()) write_png(slice, one, lowest, highest, name);
     });
     drawn_.push_back({{"file", name},
                       {"quantity", one.quantity},
                       {"time", simulation_.time()},
-                      {"min", one.lowest.value_or(slice.min)},
-                      {"max", one.highest.value_or(slice.max)},
+                      {"min", lowest},
+                      {"max", highest},
                       {"has_boxes", one.has_boxes}});
   }
 
@@ -404,6 +410,12 @@ class CaseRun {
   std::string ended_by_;  // empty: the run was not ended early
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::vector<int> n_drawn_;
+  /// Values of the first and the last colour.
+  struct Scale {
+    double lowest;
+    double highest;
+  };
+  std::vector<std::optional<Scale>> scales_;  // of each series of pictures
   Json series_ = Json::object();
   Json drawn_ = Json::array();
 };

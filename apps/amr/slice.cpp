@@ -1,11 +1,13 @@
 #include "apps/amr/slice.hpp"
 
+#include <fmt/format.h>
 #include <png.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
+#include <string>
 
 #include "barrio/base/error.hpp"
 #include "barrio/base/json.hpp"
@@ -178,34 +180,114 @@ Slice cut(const amr::Simulation<D>& simulation, const SliceCase& wanted,
   return slice;
 }
 
-void write_png(const Slice& slice, const SliceCase& wanted, const std::string& path) {
-  const double lowest = wanted.lowest.value_or(slice.min);
-  const double span = wanted.highest.value_or(slice.max) - lowest;
-  std::vector<std::uint8_t> pixels;
-  pixels.reserve(3 * slice.values.size());
-  for (std::int64_t j = slice.height; j-- > 0;) {
+namespace {
+
+/// Picture of pixels of three bytes, the highest row first.
+class Picture {
+ public:
+  Picture(std::int64_t width, std::int64_t height, const Color& background)
+      : width_(width), height_(height), pixels_(3 * width * height) {
+    for (std::int64_t j = 0; j < height; ++j)
+      for (std::int64_t i = 0; i < width; ++i) put(i, j, background);
+  }
+  void put(std::int64_t i, std::int64_t j, const Color& color) {
+    if (i < 0 || i >= width_ || j < 0 || j >= height_) return;
+    for (std::size_t c = 0; c < 3; ++c)
+      pixels_[3 * (j * width_ + i) + c] = static_cast<std::uint8_t>(std::lround(255.0 * color[c]));
+  }
+  /// Write the characters of numbers. @param i, j  the upper left corner
+  void write(const std::string& text, std::int64_t i, std::int64_t j, const Color& color) {
+    for (const char c : text) {
+      const auto found = std::ranges::find(characters, c, &Character::name);
+      for (std::int64_t y = 0; found != characters.end() && y < 7 * scale; ++y)
+        for (std::int64_t x = 0; x < 5 * scale; ++x)
+          if ((found->rows[y / scale] >> (4 - x / scale) & 1U) != 0) put(i + x, j + y, color);
+      i += advance;
+    }
+  }
+  [[nodiscard]] std::string png(const std::string& path) const {
+    png_image image{};
+    image.version = PNG_IMAGE_VERSION;
+    image.width = static_cast<png_uint_32>(width_);
+    image.height = static_cast<png_uint_32>(height_);
+    image.format = PNG_FORMAT_RGB;
+    png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(image);
+    std::string bytes(size, '\0');
+    if (png_image_write_to_memory(&image, bytes.data(), &size, 0, pixels_.data(), 0, nullptr) == 0)
+      refuse(ErrorCode::failed, path, image.message);
+    bytes.resize(size);
+    return bytes;
+  }
+
+  static constexpr std::int64_t scale = 2;            // pixels of a dot
+  static constexpr std::int64_t advance = 6 * scale;  // from one character to the next
+  static constexpr std::int64_t line = 7 * scale;
+
+ private:
+  /// Character of 5 x 7 dots, the left one in bit 4.
+  struct Character {
+    char name;
+    std::array<std::uint8_t, 7> rows;
+  };
+  static constexpr std::array<Character, 14> characters{{{'0', {14, 17, 19, 21, 25, 17, 14}},
+                                                         {'1', {4, 12, 4, 4, 4, 4, 14}},
+                                                         {'2', {14, 17, 1, 2, 4, 8, 31}},
+                                                         {'3', {31, 2, 4, 2, 1, 17, 14}},
+                                                         {'4', {2, 6, 10, 18, 31, 2, 2}},
+                                                         {'5', {31, 16, 30, 1, 1, 17, 14}},
+                                                         {'6', {6, 8, 16, 30, 17, 17, 14}},
+                                                         {'7', {31, 1, 2, 4, 8, 8, 8}},
+                                                         {'8', {14, 17, 17, 14, 17, 17, 14}},
+                                                         {'9', {14, 17, 17, 15, 1, 2, 12}},
+                                                         {'.', {0, 0, 0, 0, 0, 12, 12}},
+                                                         {'-', {0, 0, 0, 31, 0, 0, 0}},
+                                                         {'+', {0, 4, 4, 31, 4, 4, 0}},
+                                                         {'e', {0, 0, 14, 17, 31, 16, 14}}}};
+  std::int64_t width_;
+  std::int64_t height_;
+  std::vector<std::uint8_t> pixels_;
+};
+
+}  // namespace
+
+void write_png(const Slice& slice, const SliceCase& wanted, double lowest, double highest, const std::string& path) {
+  constexpr Color paper{1.0, 1.0, 1.0};
+  constexpr Color ink{0.1, 0.1, 0.12};
+  constexpr std::int64_t gap = 12;
+  constexpr std::int64_t bar = 22;
+  constexpr std::int64_t digits = 10;
+  const std::int64_t legend = 2 * gap + bar + gap / 2 + digits * Picture::advance;
+  const std::int64_t height = std::max<std::int64_t>(slice.height, 6 * Picture::line);
+  Picture picture(slice.width + legend, height, paper);
+  const double span = highest - lowest;
+  for (std::int64_t j = 0; j < slice.height; ++j) {
     for (std::int64_t i = 0; i < slice.width; ++i) {
       const std::int64_t n = j * slice.width + i;
       Color color = color_at(span > 0.0 ? (slice.values[n] - lowest) / span : 0.5);
       if (wanted.has_boxes && slice.outlines[n] > 0) {
         constexpr double opacity = 0.55;
-        const Color line = color_of_level(slice.outlines[n] - 1);
-        for (std::size_t c = 0; c < 3; ++c) color[c] = (1.0 - opacity) * color[c] + opacity * line[c];
+        const Color outline = color_of_level(slice.outlines[n] - 1);
+        for (std::size_t c = 0; c < 3; ++c) color[c] = (1.0 - opacity) * color[c] + opacity * outline[c];
       }
-      for (const double c : color) pixels.push_back(static_cast<std::uint8_t>(std::lround(255.0 * c)));
+      picture.put(i, slice.height - 1 - j, color);
     }
   }
-  png_image image{};
-  image.version = PNG_IMAGE_VERSION;
-  image.width = static_cast<png_uint_32>(slice.width);
-  image.height = static_cast<png_uint_32>(slice.height);
-  image.format = PNG_FORMAT_RGB;
-  png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(image);
-  std::string bytes(size, '\0');
-  if (png_image_write_to_memory(&image, bytes.data(), &size, 0, pixels.data(), 0, nullptr) == 0)
-    refuse(ErrorCode::failed, path, image.message);
-  bytes.resize(size);
-  write_file_atomically(path, bytes);
+  // The bar beside the picture, with the values of five of its colours.
+  const std::int64_t left = slice.width + gap;
+  const std::int64_t top = Picture::line / 2;
+  const std::int64_t length = height - Picture::line;
+  constexpr int n_marks = 5;
+  for (std::int64_t j = 0; j < length; ++j)
+    for (std::int64_t i = 0; i < bar; ++i)
+      picture.put(left + i, top + j,
+                  color_at(span > 0.0 ? 1.0 - static_cast<double>(j) / static_cast<double>(length - 1) : 0.5));
+  for (int mark = 0; mark < n_marks; ++mark) {
+    const double part = static_cast<double>(mark) / (n_marks - 1);
+    const std::int64_t at = top + std::llround((1.0 - part) * static_cast<double>(length - 1));
+    for (std::int64_t i = 0; i < gap / 2; ++i) picture.put(left + bar + i, at, ink);
+    picture.write(fmt::format("{:.4g}", lowest + part * span), left + bar + gap, at - Picture::line / 2, ink);
+  }
+  write_file_atomically(path, picture.png(path));
 }
 
 template Slice cut<2>(const amr::Simulation<2>&, const SliceCase&,

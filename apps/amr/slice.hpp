@@ -26,8 +26,9 @@ template <std::size_t D>
 [[nodiscard]] Slice cut(const amr::Simulation<D>& simulation, const SliceCase& wanted,
                         const std::function<double(std::span<const double>)>& quantity);
 
-/// Write a slice as a PNG file, which appears whole or not at all. Local. @throws Error{failed}
-void write_png(const Slice& slice, const SliceCase& wanted, const std::string& path);
+/// Write a slice as a PNG file with a bar of its colours, which appears whole or not at all. Local.
+/// @param lowest, highest  values of the first and the last colour @throws Error{failed}
+void write_png(const Slice& slice, const SliceCase& wanted, double lowest, double highest, const std::string& path);
 
 extern template Slice cut<2>(const amr::Simulation<2>&, const SliceCase&,
                              const std::function<double(std::span<const double>)>&);

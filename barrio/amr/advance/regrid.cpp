@@ -144,6 +144,7 @@ template <std::size_t D>
 std::vector<BlockId<D>> Simulation<D>::Body::find_wanted(int base, double at_time, double part) {
   std::vector<BlockId<D>> wanted;
   if (!options.tag) return wanted;
+  Status fault;  // of the caller's function, on this rank
   for (int level = base; level + 1 < hierarchy.n_levels() && has_blocks(level); ++level) {
     detail::LevelPlans<D>& of_level = plans[level];
     if (level == base) {
@@ -156,15 +157,15 @@ std::vector<BlockId<D>> Simulation<D>::Body::find_wanted(int base, double at_tim
     }
     of_level.ghosts->begin(blocks[level]);
     const auto tag = [&](std::int32_t block) {
-      tag_block(level, block,
-                tiles.fill(hierarchy, level, block, of_level, blocks[level], at_time, level > base ? 0.0 : part,
-                           detail::Tiles<D>::Fill::all),
-                at_time, wanted);
+      const CellView<D> tile = tiles.fill(hierarchy, level, block, of_level, blocks[level], at_time,
+                                          level > base ? 0.0 : part, detail::Tiles<D>::Fill::all);
+      if (!fault) fault = capture([&] { tag_block(level, block, tile, at_time, wanted); });
     };
     for (const std::int32_t block : of_level.ghosts->interior()) tag(block);
     while (const auto block = of_level.ghosts->wait_for_ready()) tag(*block);
     of_level.ghosts->end();
   }
+  agree(context, fault);
   return wanted;
 }
 

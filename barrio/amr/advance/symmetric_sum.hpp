@@ -16,6 +16,7 @@ template <std::size_t Dims>
     for (std::ptrdiff_t i = 0; i < n / 2; ++i) sum += first[i * strides[0]] + first[(last - i) * strides[0]];
   } else if constexpr (Dims == 2) {
     const auto at = [&](std::ptrdiff_t i, std::ptrdiff_t j) { return first[i * strides[0] + j * strides[1]]; };
+    if (n == 2) return (at(0, 0) + at(1, 1)) + (at(1, 0) + at(0, 1));
     const auto four = [&](std::ptrdiff_t i, std::ptrdiff_t j) {
       return (at(i, j) + at(last - i, last - j)) + (at(last - i, j) + at(i, last - j));
     };
@@ -27,11 +28,14 @@ template <std::size_t Dims>
     const auto at = [&](std::ptrdiff_t i, std::ptrdiff_t j, std::ptrdiff_t k) {
       return first[i * strides[0] + j * strides[1] + k * strides[2]];
     };
+    const auto eight = [&](std::ptrdiff_t i, std::ptrdiff_t j, std::ptrdiff_t k) {
+      return ((at(i, j, k) + at(last - i, last - j, last - k)) + (at(last - i, j, k) + at(i, last - j, last - k))) +
+             ((at(i, last - j, k) + at(last - i, j, last - k)) + (at(i, j, last - k) + at(last - i, last - j, k)));
+    };
+    if (n == 2) return eight(0, 0, 0);
     for (std::ptrdiff_t k = 0; k < n / 2; ++k)
       for (std::ptrdiff_t j = 0; j < n / 2; ++j)
-        for (std::ptrdiff_t i = 0; i < n / 2; ++i)
-          sum += ((at(i, j, k) + at(last - i, last - j, last - k)) + (at(last - i, j, k) + at(i, last - j, last - k))) +
-                 ((at(i, last - j, k) + at(last - i, j, last - k)) + (at(i, j, last - k) + at(last - i, last - j, k)));
+        for (std::ptrdiff_t i = 0; i < n / 2; ++i) sum += eight(i, j, k);
   }
   return sum;
 }

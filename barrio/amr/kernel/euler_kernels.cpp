@@ -135,10 +135,26 @@ template <int D>
   return flux;
 }
 
+/// Ratio of the pressures within two cells from which a cell may have to fall back to first order.
+constexpr double steep_ratio = 10.0;
+
+/// Least and largest pressure of a plane, by lanes.
+struct Extremes {
+  Lanes low = 1e300;
+  Lanes high = 0.0;
+
+  [[gnu::always_inline]] void add(const Lanes& pressure) {
+    low = min(low, pressure);
+    high = max(high, pressure);
+  }
+};
+
 /// Compute density, velocities, pressure and mass fractions of species of a piece of a row.
+/// @param[in,out] extremes  of the pressure, those of whole vectors
 template <int D>
 void make_primitive_row(const EulerStage& stage, const double* u, std::ptrdiff_t from, double* w, std::ptrdiff_t to,
-                        std::ptrdiff_t n) {
+                        std::ptrdiff_t n, Extremes& extremes) {
+  Extremes here = extremes;
   for (std::ptrdiff_t i = 0; i < n; i += n_lanes) {
     const Lanes density = load(u + i);
     const Lanes inverse = 1.0 / density;
@@ -151,10 +167,13 @@ void make_primitive_row(const EulerStage& stage, const double* u, std::ptrdiff_t
       store(velocity, w + (1 + a) * to + i);
     }
     const Lanes energy = load(u + (1 + D) * from + i);
-    store((stage.gamma - 1.0) * (energy - 0.5 * kinetic), w + (1 + D) * to + i);
+    const Lanes pressure = (stage.gamma - 1.0) * (energy - 0.5 * kinetic);
+    store(pressure, w + (1 + D) * to + i);
+    here.add(pressure);
     for (std::ptrdiff_t s = 0; s < stage.n_species; ++s)
       store(load(u + (2 + D + s) * from + i) * inverse, w + (2 + D + s) * to + i);
   }
+  extremes = here;
 }
 
 /// Planes of primitive variables. Only those near the plane that is advanced are kept: they stay in the cache.
@@ -168,8 +187,11 @@ class Planes {
 
   /// Compute plane k, in place of plane k - 3. Cells beyond edges and corners of the box are used by a hybrid solver
   /// only.
-  void make(std::ptrdiff_t k) const {
+  void make(std::ptrdiff_t k) {
     constexpr std::ptrdiff_t depth = 2;
+    const std::ptrdiff_t pressure = (1 + D) * stage_.primitive.variable;
+    Extremes extremes;
+    Extremes none;  // of pieces that are shorter than a vector
     const bool is_beyond_k = k < 0 || k >= stage_.n[2];
     const std::ptrdiff_t n = stage_.n[0];
     const std::ptrdiff_t depth_j = is_beyond_k && !stage_.is_hybrid ? 0 : depth;
@@ -179,15 +201,35 @@ class Planes {
       const double* const ghosts = stage_.ghosts.first + k * stage_.ghosts.plane + j * stage_.ghosts.row;
       double* const w = place(j, k);
       if (is_beyond_k || j < 0 || j >= stage_.n[1]) {
-        make_primitive_row<D>(stage_, ghosts - edge, stage_.ghosts.variable, w - edge, to, n + 2 * edge);
+        make_primitive_row<D>(stage_, ghosts - edge, stage_.ghosts.variable, w - edge, to, n + 2 * edge, extremes);
         continue;
       }
       // In this order: a vector that reaches beyond its piece of the row writes only what is computed after it.
-      make_primitive_row<D>(stage_, ghosts - depth, stage_.ghosts.variable, w - depth, to, depth);
+      make_primitive_row<D>(stage_, ghosts - depth, stage_.ghosts.variable, w - depth, to, depth, none);
       make_primitive_row<D>(stage_, stage_.cells.first + k * stage_.cells.plane + j * stage_.cells.row,
-                            stage_.cells.variable, w, to, n);
-      make_primitive_row<D>(stage_, ghosts + n, stage_.ghosts.variable, w + n, to, depth);
+                            stage_.cells.variable, w, to, n, extremes);
+      make_primitive_row<D>(stage_, ghosts + n, stage_.ghosts.variable, w + n, to, depth, none);
+      extremes.add(load(w - depth + pressure));
+      extremes.add(load(w + n + depth - n_lanes + pressure));
     }
+    extremes_[D == 3 ? (k + 3) % 3 : 0] = extremes;
+  }
+  /// Tell whether there may be a strong shock anywhere in the planes that are kept.
+  [[nodiscard]] bool may_have_shock() const {
+    if (!stage_.falls_back) return false;
+    double low = 1e300;
+    double high = 0.0;
+    for (const Extremes& plane : extremes_) {
+      double lows[n_lanes];
+      double highs[n_lanes];
+      store(plane.low, lows);
+      store(plane.high, highs);
+      for (std::ptrdiff_t lane = 0; lane < n_lanes; ++lane) {
+        if (lows[lane] < low) low = lows[lane];
+        if (highs[lane] > high) high = highs[lane];
+      }
+    }
+    return high > steep_ratio * low;
   }
 
  private:
@@ -195,6 +237,7 @@ class Planes {
     return stage_.primitive.first + (D == 3 ? (k + 3) % 3 * stage_.primitive.plane : 0) + j * stage_.primitive.row;
   }
   const EulerStage& stage_;
+  Extremes extremes_[D == 3 ? 3 : 1];
 };
 
 /// Reconstruct all variables at the lower and upper faces of a row of cells along an axis, into rows `room` numbers
@@ -293,12 +336,12 @@ constexpr int others[3][2] = {{1, 2}, {0, 2}, {0, 1}};  // axes along the faces 
 
 /// Load the states at one side of faces. @param room  numbers between variables
 template <int D, int Axis>
-[[gnu::always_inline]] inline Side<D> load_side(const double* from, std::ptrdiff_t room) {
+[[gnu::always_inline]] inline Side<D> load_side(const double* from, std::ptrdiff_t room, std::ptrdiff_t i) {
   Side<D> side;
-  side.density = load(from);
-  side.normal = load(from + (1 + Axis) * room);
-  for (int t = 0; t < D - 1; ++t) side.along[t] = load(from + (1 + others[Axis][t]) * room);
-  side.pressure = load(from + (1 + D) * room);
+  side.density = load(from + i);
+  side.normal = load(from + (1 + Axis) * room + i);
+  for (int t = 0; t < D - 1; ++t) side.along[t] = load(from + (1 + others[Axis][t]) * room + i);
+  side.pressure = load(from + (1 + D) * room + i);
   return side;
 }
 
@@ -306,7 +349,7 @@ template <int D, int Axis>
 [[gnu::always_inline]] inline Lanes::mask_type is_steep(const double* pressure_below, const double* pressure_above) {
   const Lanes below = load(pressure_below);
   const Lanes above = load(pressure_above);
-  return max(below, above) > 10.0 * min(below, above);
+  return max(below, above) > steep_ratio * min(below, above);
 }
 
 /// Fall back to first order where the fluxes through the two faces of a cell across the axis would take most of its
@@ -322,11 +365,11 @@ void fall_back_row(const EulerStage& stage, const double* below, const double* h
   for (std::ptrdiff_t i = 0; i < n; i += n_lanes) {
     const Lanes::mask_type is_here = is_steep(below + pressure + i, above + pressure + i);
     if (none_of(is_here)) continue;
-    Side<D> of_below = load_side<D, Axis>(below + i, from);
-    Side<D> of_low = load_side<D, Axis>(low + i, room);
-    Side<D> of_high = load_side<D, Axis>(high + i, room);
-    Side<D> of_above = load_side<D, Axis>(above + i, from);
-    Side<D> cell = load_side<D, Axis>(here + i, from);
+    Side<D> of_below = load_side<D, Axis>(below, from, i);
+    Side<D> of_low = load_side<D, Axis>(low, room, i);
+    Side<D> of_high = load_side<D, Axis>(high, room, i);
+    Side<D> of_above = load_side<D, Axis>(above, from, i);
+    Side<D> cell = load_side<D, Axis>(here, from, i);
     Side<D> same = cell;
     finish(of_below, of_low, stage.gamma);
     finish(of_high, of_above, stage.gamma);
@@ -368,9 +411,10 @@ inline bool has_steep(const double* pressure_below, const double* pressure_above
   return any_of(is_anywhere);
 }
 
+/// @param may_have_shock  as Planes::may_have_shock
 template <int D, int Axis>
-void reconstruct(const EulerStage& stage, const double* below, const double* here, const double* above,
-                 std::ptrdiff_t n, double* low, double* high, std::ptrdiff_t room) {
+void reconstruct(const EulerStage& stage, bool may_have_shock, const double* below, const double* here,
+                 const double* above, std::ptrdiff_t n, double* low, double* high, std::ptrdiff_t room) {
   const std::ptrdiff_t n_variables = 2 + D + stage.n_species;
   if (stage.flattens)
     reconstruct_row<true>(stage, Axis, n_variables, below, here, above, n, low, high, room);
@@ -378,7 +422,7 @@ void reconstruct(const EulerStage& stage, const double* below, const double* her
     reconstruct_row<false>(stage, Axis, n_variables, below, here, above, n, low, high, room);
   if (stage.sharpens) sharpen_row(stage, Axis, n_variables, below, here, above, n, low, high, room);
   const std::ptrdiff_t pressure = (1 + D) * stage.primitive.variable;
-  if (stage.falls_back && has_steep(below + pressure, above + pressure, n))
+  if (may_have_shock && has_steep(below + pressure, above + pressure, n))
     fall_back_row<D, Axis>(stage, below, here, above, n, low, high, room);
 }
 
@@ -388,8 +432,8 @@ template <int D, int Axis, bool IsHlle>
 void flux_row_by(const EulerStage& stage, const double* left_of, const double* right_of, std::ptrdiff_t n, double* to,
                  std::ptrdiff_t room) {
   for (std::ptrdiff_t i = 0; i < n; i += n_lanes) {
-    Side<D> left = load_side<D, Axis>(left_of + i, room);
-    Side<D> right = load_side<D, Axis>(right_of + i, room);
+    Side<D> left = load_side<D, Axis>(left_of, room, i);
+    Side<D> right = load_side<D, Axis>(right_of, room, i);
     finish(left, right, stage.gamma);
     const Flux<D> flux = IsHlle ? hlle(left, right) : hllc(left, right);
     store(flux.density, to + i);
@@ -431,8 +475,8 @@ void blend_row(const EulerStage& stage, const double* shocks_left, const double*
   for (std::ptrdiff_t i = 0; i < n; i += n_lanes) {
     const Lanes::mask_type is_along = load(shocks_left + i) + load(shocks_right + i) > 0.0;
     if (none_of(is_along)) continue;
-    Side<D> left = load_side<D, Axis>(left_of + i, room);
-    Side<D> right = load_side<D, Axis>(right_of + i, room);
+    Side<D> left = load_side<D, Axis>(left_of, room, i);
+    Side<D> right = load_side<D, Axis>(right_of, room, i);
     finish(left, right, stage.gamma);
     const Flux<D> flux = hlle(left, right);
     const auto put = [&](const Lanes& value, std::ptrdiff_t v) {
@@ -550,7 +594,8 @@ class Shocks {
 
 template <int D>
 void run_stage(const EulerStage& stage) {
-  const Planes<D> planes(stage);
+  Planes<D> planes(stage);
+  bool may_have_shock = false;
   const Shocks<D> shocks(stage, planes);
   const std::ptrdiff_t n_variables = 2 + D + stage.n_species;
   const std::ptrdiff_t* const n = stage.n;
@@ -590,20 +635,24 @@ void run_stage(const EulerStage& stage) {
   };
   if constexpr (D == 3) {
     for (std::ptrdiff_t k = -2; k < 1; ++k) planes.make(k);
+    may_have_shock = planes.may_have_shock();
     shocks.note(-1);
     for (std::ptrdiff_t j = 0; j < n[1]; ++j)
-      reconstruct<D, 2>(stage, planes.row(j, -2), planes.row(j, -1), planes.row(j, 0), n[0], low,
+      reconstruct<D, 2>(stage, may_have_shock, planes.row(j, -2), planes.row(j, -1), planes.row(j, 0), n[0], low,
                         left_k[0] + j * plane_room, room);
     planes.make(1);
+    may_have_shock = planes.may_have_shock();
     shocks.note(0);
     for (std::ptrdiff_t j = 0; j < n[1]; ++j) {
       const std::ptrdiff_t at = j * plane_room;
-      reconstruct<D, 2>(stage, planes.row(j, -1), planes.row(j, 0), planes.row(j, 1), n[0], low, left_k[1] + at, room);
+      reconstruct<D, 2>(stage, may_have_shock, planes.row(j, -1), planes.row(j, 0), planes.row(j, 1), n[0], low,
+                        left_k[1] + at, room);
       flux_across_k(j, 0, left_k[0] + at, across_k[0] + at);
     }
     swap(left_k);
   } else {
     planes.make(0);
+    may_have_shock = planes.may_have_shock();
     shocks.note(0);
   }
   const auto keep_across_k = [&](std::ptrdiff_t k, const double* plane) {
@@ -615,10 +664,12 @@ void run_stage(const EulerStage& stage) {
   for (std::ptrdiff_t k = 0; k < n[2]; ++k) {
     if constexpr (D == 3) {
       planes.make(k + 2);
+      may_have_shock = planes.may_have_shock();
       shocks.note(k + 1);
     }
     const auto across_rows = [&](std::ptrdiff_t j, double* to) {
-      reconstruct<D, 1>(stage, planes.row(j - 1, k), planes.row(j, k), planes.row(j + 1, k), n[0], low, to, room);
+      reconstruct<D, 1>(stage, may_have_shock, planes.row(j - 1, k), planes.row(j, k), planes.row(j + 1, k), n[0], low,
+                        to, room);
     };
     across_rows(-1, left_j[0]);
     across_rows(0, left_j[1]);
@@ -631,14 +682,15 @@ void run_stage(const EulerStage& stage) {
     keep_across_j(0, across_j[0]);
     for (std::ptrdiff_t j = 0; j < n[1]; ++j) {
       const double* const row = planes.row(j, k);
-      reconstruct<D, 0>(stage, row - 2, row - 1, row, n[0] + 2, low, high, room);
+      reconstruct<D, 0>(stage, may_have_shock, row - 2, row - 1, row, n[0] + 2, low, high, room);
       flux_across_i(j, k);
       across_rows(j + 1, left_j[1]);
       flux_across_j(j + 1, k, across_j[1]);
       swap(left_j);
       const std::ptrdiff_t at = j * plane_room;
       if constexpr (D == 3) {
-        reconstruct<D, 2>(stage, row, planes.row(j, k + 1), planes.row(j, k + 2), n[0], low, left_k[1] + at, room);
+        reconstruct<D, 2>(stage, may_have_shock, row, planes.row(j, k + 1), planes.row(j, k + 2), n[0], low,
+                          left_k[1] + at, room);
         flux_across_k(j, k + 1, left_k[0] + at, across_k[1] + at);
       }
       advance_row<D>(stage, n_variables, j, k,
