@@ -2,11 +2,13 @@
 //
 //   barrio --ranks 1 bench amr
 //   barrio --ranks 2 bench amr --parts rm3d --cells 64 --steps 100
+//   barrio --ranks 1 bench amr --parts options
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "barrio/base/instruction_set.hpp"
@@ -95,9 +97,42 @@ Json measure(Context& context, const std::string& name, const bench::AmrCase& wa
   return row;
 }
 
+/// Measure what the options of the gas cost where there is nothing that they are for, in turns. @return seconds of the
+/// kernel over those without any of them, the least of the turns
+Json measure_options(Context& context, const Options& options) {
+  using amr::EulerOptions;
+  const std::vector<std::pair<std::string, EulerOptions>> kinds{
+      {"none", {.falls_back = false}},
+      {"first_order_fallback (default)", {}},
+      {"riemann hybrid", {.falls_back = false, .riemann_solver = amr::RiemannSolver::hybrid}},
+      {"riemann hlle", {.falls_back = false, .riemann_solver = amr::RiemannSolver::hlle}},
+      {"flatten_shocks", {.flattens_shocks = true, .falls_back = false}},
+      {"sharpen_contacts", {.falls_back = false, .sharpens_contacts = true}}};
+  constexpr int n_turns = 5;
+  std::vector<double> least(kinds.size(), 1e300);
+  for (int turn = 0; turn < n_turns; ++turn) {
+    for (std::size_t i = 0; i < kinds.size(); ++i) {
+      bench::AmrCase wanted = bench::uniform_waves(options.cells, options.block);
+      wanted.system = std::make_shared<const amr::Euler<3>>(kinds[i].second);
+      amr::Simulation<3> simulation(context, wanted.system, wanted.options);
+      for (int step = 0; step < options.steps; ++step) simulation.step();
+      check_contents(simulation, simulation.totals(), true);
+      if (simulation.n_fallbacks() > 0) refuse(ErrorCode::internal, "bench amr", "falls back in smooth gas");
+      least[i] = std::min(least[i], mpi::sum(context, simulation.seconds().kernel));
+    }
+  }
+  Json costs = Json::array();
+  for (std::size_t i = 0; i < kinds.size(); ++i)
+    costs.push_back({{"option", kinds[i].first}, {"cost", least[i] / least[0]}});
+  return costs;
+}
+
 std::string to_text(const Json& document) {
   std::string text = fmt::format("{}\n", document["instruction_set"].get<std::string>());
-  for (const Json& row : document["parts"]) {
+  for (const Json& row : document.value("costs", Json::array()))
+    text += fmt::format("{}: {:.3f} of the kernel's time without options\n", row["option"].get<std::string>(),
+                        row["cost"].get<double>());
+  for (const Json& row : document.value("parts", Json::array())) {
     text += fmt::format("{}: {:.3f} M updates/s, {:.1f} B a cell ({:.1f} at the peak), checksum {}\n ",
                         row["part"].get<std::string>(), row["updates_per_second"].get<double>() / 1e6,
                         row["bytes_per_cell"].get<double>(), row["peak_bytes_per_cell"].get<double>(),
@@ -118,7 +153,7 @@ std::string to_text(const Json& document) {
 void run(Context& context, int argc, char** argv) {
   Options options;
   CLI::App app("Measure structured AMR");
-  app.add_option("--parts", options.parts, "uniform, rm3d");
+  app.add_option("--parts", options.parts, "uniform, rm3d, options");
   app.add_option("--cells", options.cells, "Cells across the coarsest level");
   app.add_option("--levels", options.levels, "Levels");
   app.add_option("--block", options.block, "Cells of a block along each axis");
@@ -140,8 +175,11 @@ void run(Context& context, int argc, char** argv) {
     } else if (part == "uniform") {
       document["parts"].push_back(
           measure(context, part, bench::uniform_waves(2 * options.cells, options.block), options.steps, goals));
+    } else if (part == "options") {
+      document["costs"] = measure_options(context, options);
     } else {
-      refuse_together(ErrorCode::usage, fmt::format("part '{}'", part), "is not known", "use uniform or rm3d");
+      refuse_together(ErrorCode::usage, fmt::format("part '{}'", part), "is not known",
+                      "use uniform, rm3d or options");
     }
   }
   document["goals"] = goals.list();
