@@ -178,8 +178,7 @@ void run(Context& context, int argc, char** argv) {
     } else if (part == "options") {
       document["costs"] = measure_options(context, options);
     } else {
-      refuse_together(ErrorCode::usage, fmt::format("part '{}'", part), "is not known",
-                      "use uniform, rm3d or options");
+      refuse_together(ErrorCode::usage, fmt::format("part '{}'", part), "is not known", "use uniform, rm3d or options");
     }
   }
   document["goals"] = goals.list();

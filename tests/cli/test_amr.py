@@ -319,7 +319,7 @@ class Refused(AmrCase):
         self.refuse(3, "output.file", ".vtkhdf", setting='output.file="a.vtk"')
 
     def test_choices_and_sources(self) -> None:
-        self.refuse(3, "gas.riemann", "give hllc or hlle", setting='gas.riemann="roe"')
+        self.refuse(3, "gas.riemann", "give hllc, hlle or hybrid", setting='gas.riemann="roe"')
         nowhere = 'refine.where="sqrt(0.5 - x)"\ngrid.levels=2'
         self.refuse(3, "refine.where: cell", "is not a number", setting=nowhere)
         self.refuse(

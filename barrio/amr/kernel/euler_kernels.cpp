@@ -592,121 +592,159 @@ class Shocks {
   const Planes<D>& planes_;
 };
 
+/// One pass over a box, plane by plane and row by row.
 template <int D>
-void run_stage(const EulerStage& stage) {
-  Planes<D> planes(stage);
-  bool may_have_shock = false;
-  const Shocks<D> shocks(stage, planes);
-  const std::ptrdiff_t n_variables = 2 + D + stage.n_species;
-  const std::ptrdiff_t* const n = stage.n;
-  const std::ptrdiff_t room = stage.flux_row;
-  const std::ptrdiff_t plane_room = n_variables * room;  // of a row of all variables
+class Sweep {
+ public:
+  explicit Sweep(const EulerStage& stage)
+      : stage_(stage),
+        room_(stage.flux_row),
+        plane_room_((2 + D + stage.n_species) * room_),
+        planes_(stage),
+        shocks_(stage, planes_) {}
+
+  void run() {
+    const std::ptrdiff_t* const n = stage_.n;
+    begin();
+    for (std::ptrdiff_t k = 0; k < n[2]; ++k) {
+      if constexpr (D == 3) make_plane(k + 2);
+      across_rows(-1, k, left_j_[0]);
+      across_rows(0, k, left_j_[1]);
+      flux_across_j(0, k, across_j_[0]);
+      swap(left_j_);
+      keep_across_j(0, k, across_j_[0]);
+      for (std::ptrdiff_t j = 0; j < n[1]; ++j) {
+        const double* const row = planes_.row(j, k);
+        reconstruct<D, 0>(stage_, may_have_shock_, row - 2, row - 1, row, n[0] + 2, low_, high_, room_);
+        flux_across_i(j, k);
+        across_rows(j + 1, k, left_j_[1]);
+        flux_across_j(j + 1, k, across_j_[1]);
+        swap(left_j_);
+        const std::ptrdiff_t at = j * plane_room_;
+        if constexpr (D == 3) {
+          reconstruct<D, 2>(stage_, may_have_shock_, row, planes_.row(j, k + 1), planes_.row(j, k + 2), n[0], low_,
+                            left_k_[1] + at, room_);
+          flux_across_k(j, k + 1, left_k_[0] + at, across_k_[1] + at);
+        }
+        advance_row<D>(stage_, 2 + D + stage_.n_species, j, k,
+                       {across_i_, {across_j_[0], across_j_[1]}, {across_k_[0] + at, across_k_[1] + at}});
+        keep_across_j(j + 1, k, across_j_[1]);
+        keep_across_i(j, k);
+        swap(across_j_);
+      }
+      if constexpr (D == 3) {
+        keep_across_k(k + 1, across_k_[1]);
+        swap(across_k_);
+        swap(left_k_);
+      }
+    }
+  }
+
+ private:
+  void make_plane(std::ptrdiff_t k) {
+    planes_.make(k);
+    may_have_shock_ = planes_.may_have_shock();
+    shocks_.note(k - 1);
+  }
+  /// Make the first planes, and the fluxes through the faces below the box.
+  void begin() {
+    if constexpr (D == 3) {
+      const std::ptrdiff_t* const n = stage_.n;
+      planes_.make(-2);
+      planes_.make(-1);
+      make_plane(0);
+      for (std::ptrdiff_t j = 0; j < n[1]; ++j)
+        reconstruct<D, 2>(stage_, may_have_shock_, planes_.row(j, -2), planes_.row(j, -1), planes_.row(j, 0), n[0],
+                          low_, left_k_[0] + j * plane_room_, room_);
+      make_plane(1);
+      for (std::ptrdiff_t j = 0; j < n[1]; ++j) {
+        const std::ptrdiff_t at = j * plane_room_;
+        reconstruct<D, 2>(stage_, may_have_shock_, planes_.row(j, -1), planes_.row(j, 0), planes_.row(j, 1), n[0], low_,
+                          left_k_[1] + at, room_);
+        flux_across_k(j, 0, left_k_[0] + at, across_k_[0] + at);
+      }
+      swap(left_k_);
+      keep_across_k(0, across_k_[0]);
+    } else {
+      planes_.make(0);
+      may_have_shock_ = planes_.may_have_shock();
+      shocks_.note(0);
+    }
+  }
+  void across_rows(std::ptrdiff_t j, std::ptrdiff_t k, double* to) {
+    reconstruct<D, 1>(stage_, may_have_shock_, planes_.row(j - 1, k), planes_.row(j, k), planes_.row(j + 1, k),
+                      stage_.n[0], low_, to, room_);
+  }
+
+  // Fluxes across k between cells of planes k - 1 and k, and across j between rows j - 1 and j.
+
+  void flux_across_k(std::ptrdiff_t j, std::ptrdiff_t k, const double* left, double* to) {
+    if constexpr (D == 3) {
+      const std::ptrdiff_t n = stage_.n[0];
+      flux_row<D, 2>(stage_, left, low_, n, to, room_);
+      if (stage_.is_hybrid)
+        blend_row<D, 2>(stage_, shocks_.row(2, j, k - 1) + 1, shocks_.row(2, j, k) + 1, left, low_, n, to, room_);
+      if ((k == 0 && stage_.is_wall[2][0]) || (k == stage_.n[2] && stage_.is_wall[2][1]))
+        close_row<D, 2>(stage_, n, to, room_);
+    }
+  }
+  void flux_across_j(std::ptrdiff_t j, std::ptrdiff_t k, double* to) {
+    const std::ptrdiff_t n = stage_.n[0];
+    flux_row<D, 1>(stage_, left_j_[0], low_, n, to, room_);
+    if (stage_.is_hybrid)
+      blend_row<D, 1>(stage_, shocks_.row(1, j - 1, k) + 1, shocks_.row(1, j, k) + 1, left_j_[0], low_, n, to, room_);
+    if ((j == 0 && stage_.is_wall[1][0]) || (j == stage_.n[1] && stage_.is_wall[1][1]))
+      close_row<D, 1>(stage_, n, to, room_);
+  }
+  void flux_across_i(std::ptrdiff_t j, std::ptrdiff_t k) {
+    const std::ptrdiff_t n = stage_.n[0];
+    flux_row<D, 0>(stage_, high_, low_ + 1, n + 1, across_i_, room_);
+    if (stage_.is_hybrid)
+      blend_row<D, 0>(stage_, shocks_.row(0, j, k), shocks_.row(0, j, k) + 1, high_, low_ + 1, n + 1, across_i_, room_);
+    if (stage_.is_wall[0][0]) close_row<D, 0>(stage_, 1, across_i_, room_);
+    if (stage_.is_wall[0][1]) close_row<D, 0>(stage_, 1, across_i_ + n, room_);
+  }
+
+  void keep_across_k(std::ptrdiff_t k, const double* plane) {
+    const std::ptrdiff_t* const n = stage_.n;
+    if (double* const to = plane_below(stage_, 2, k); to != nullptr)
+      for (std::ptrdiff_t j = 0; j < n[1]; ++j)
+        keep_row(plane + j * plane_room_, room_, 2 + D + stage_.n_species, n[0], to + j * n[0], n[0] * n[1]);
+  }
+  void keep_across_j(std::ptrdiff_t j, std::ptrdiff_t k, const double* row) {
+    const std::ptrdiff_t* const n = stage_.n;
+    if (double* const to = plane_below(stage_, 1, j); to != nullptr)
+      keep_row(row, room_, 2 + D + stage_.n_species, n[0], to + k * n[0], n[0] * n[2]);
+  }
+  void keep_across_i(std::ptrdiff_t j, std::ptrdiff_t k) {
+    const std::ptrdiff_t* const n = stage_.n;
+    for (std::ptrdiff_t i = 0; i <= n[0]; i += stage_.plane_step[0])
+      if (double* const to = plane_below(stage_, 0, i); to != nullptr)
+        for (std::ptrdiff_t v = 0; v < 2 + D + stage_.n_species; ++v)
+          to[v * n[1] * n[2] + k * n[1] + j] = across_i_[v * room_ + i];
+  }
+
+  const EulerStage& stage_;
+  const std::ptrdiff_t room_;
+  const std::ptrdiff_t plane_room_;  // of a row of all variables
+  Planes<D> planes_;
+  Shocks<D> shocks_;
+  bool may_have_shock_ = false;
   // Rows: fluxes along the first axis; below and above along the second; below and above along the third, for all rows
   // of a plane. Then values at the lower faces of a row of cells, and at its upper faces, which are left values of the
   // next ones: along the second axis, and along the third for all rows of a plane.
-  double* const across_i = stage.fluxes;
-  double* across_j[2] = {across_i + plane_room, across_i + 2 * plane_room};
-  double* across_k[2] = {across_i + 3 * plane_room, across_i + (3 + n[1]) * plane_room};
-  double* const low = across_i + (3 + 2 * n[1]) * plane_room;
-  double* const high = low + plane_room;
-  double* left_j[2] = {high + plane_room, high + 2 * plane_room};
-  double* left_k[2] = {high + 3 * plane_room, high + (3 + n[1]) * plane_room};
-  // Fluxes across k between cells of planes k - 1 and k, and across j between rows j - 1 and j.
-  const auto flux_across_k = [&](std::ptrdiff_t j, std::ptrdiff_t k, const double* left, double* to) {
-    if constexpr (D == 3) {
-      flux_row<D, 2>(stage, left, low, n[0], to, room);
-      if (stage.is_hybrid)
-        blend_row<D, 2>(stage, shocks.row(2, j, k - 1) + 1, shocks.row(2, j, k) + 1, left, low, n[0], to, room);
-      if ((k == 0 && stage.is_wall[2][0]) || (k == n[2] && stage.is_wall[2][1])) close_row<D, 2>(stage, n[0], to, room);
-    }
-  };
-  const auto flux_across_j = [&](std::ptrdiff_t j, std::ptrdiff_t k, double* to) {
-    flux_row<D, 1>(stage, left_j[0], low, n[0], to, room);
-    if (stage.is_hybrid)
-      blend_row<D, 1>(stage, shocks.row(1, j - 1, k) + 1, shocks.row(1, j, k) + 1, left_j[0], low, n[0], to, room);
-    if ((j == 0 && stage.is_wall[1][0]) || (j == n[1] && stage.is_wall[1][1])) close_row<D, 1>(stage, n[0], to, room);
-  };
-  const auto flux_across_i = [&](std::ptrdiff_t j, std::ptrdiff_t k) {
-    flux_row<D, 0>(stage, high, low + 1, n[0] + 1, across_i, room);
-    if (stage.is_hybrid)
-      blend_row<D, 0>(stage, shocks.row(0, j, k), shocks.row(0, j, k) + 1, high, low + 1, n[0] + 1, across_i, room);
-    if (stage.is_wall[0][0]) close_row<D, 0>(stage, 1, across_i, room);
-    if (stage.is_wall[0][1]) close_row<D, 0>(stage, 1, across_i + n[0], room);
-  };
-  if constexpr (D == 3) {
-    for (std::ptrdiff_t k = -2; k < 1; ++k) planes.make(k);
-    may_have_shock = planes.may_have_shock();
-    shocks.note(-1);
-    for (std::ptrdiff_t j = 0; j < n[1]; ++j)
-      reconstruct<D, 2>(stage, may_have_shock, planes.row(j, -2), planes.row(j, -1), planes.row(j, 0), n[0], low,
-                        left_k[0] + j * plane_room, room);
-    planes.make(1);
-    may_have_shock = planes.may_have_shock();
-    shocks.note(0);
-    for (std::ptrdiff_t j = 0; j < n[1]; ++j) {
-      const std::ptrdiff_t at = j * plane_room;
-      reconstruct<D, 2>(stage, may_have_shock, planes.row(j, -1), planes.row(j, 0), planes.row(j, 1), n[0], low,
-                        left_k[1] + at, room);
-      flux_across_k(j, 0, left_k[0] + at, across_k[0] + at);
-    }
-    swap(left_k);
-  } else {
-    planes.make(0);
-    may_have_shock = planes.may_have_shock();
-    shocks.note(0);
-  }
-  const auto keep_across_k = [&](std::ptrdiff_t k, const double* plane) {
-    if (double* const to = plane_below(stage, 2, k); to != nullptr)
-      for (std::ptrdiff_t j = 0; j < n[1]; ++j)
-        keep_row(plane + j * plane_room, room, n_variables, n[0], to + j * n[0], n[0] * n[1]);
-  };
-  if constexpr (D == 3) keep_across_k(0, across_k[0]);
-  for (std::ptrdiff_t k = 0; k < n[2]; ++k) {
-    if constexpr (D == 3) {
-      planes.make(k + 2);
-      may_have_shock = planes.may_have_shock();
-      shocks.note(k + 1);
-    }
-    const auto across_rows = [&](std::ptrdiff_t j, double* to) {
-      reconstruct<D, 1>(stage, may_have_shock, planes.row(j - 1, k), planes.row(j, k), planes.row(j + 1, k), n[0], low,
-                        to, room);
-    };
-    across_rows(-1, left_j[0]);
-    across_rows(0, left_j[1]);
-    flux_across_j(0, k, across_j[0]);
-    swap(left_j);
-    const auto keep_across_j = [&](std::ptrdiff_t j, const double* row) {
-      if (double* const to = plane_below(stage, 1, j); to != nullptr)
-        keep_row(row, room, n_variables, n[0], to + k * n[0], n[0] * n[2]);
-    };
-    keep_across_j(0, across_j[0]);
-    for (std::ptrdiff_t j = 0; j < n[1]; ++j) {
-      const double* const row = planes.row(j, k);
-      reconstruct<D, 0>(stage, may_have_shock, row - 2, row - 1, row, n[0] + 2, low, high, room);
-      flux_across_i(j, k);
-      across_rows(j + 1, left_j[1]);
-      flux_across_j(j + 1, k, across_j[1]);
-      swap(left_j);
-      const std::ptrdiff_t at = j * plane_room;
-      if constexpr (D == 3) {
-        reconstruct<D, 2>(stage, may_have_shock, row, planes.row(j, k + 1), planes.row(j, k + 2), n[0], low,
-                          left_k[1] + at, room);
-        flux_across_k(j, k + 1, left_k[0] + at, across_k[1] + at);
-      }
-      advance_row<D>(stage, n_variables, j, k,
-                     {across_i, {across_j[0], across_j[1]}, {across_k[0] + at, across_k[1] + at}});
-      keep_across_j(j + 1, across_j[1]);
-      for (std::ptrdiff_t i = 0; i <= n[0]; i += stage.plane_step[0])
-        if (double* const to = plane_below(stage, 0, i); to != nullptr)
-          for (std::ptrdiff_t v = 0; v < n_variables; ++v) to[v * n[1] * n[2] + k * n[1] + j] = across_i[v * room + i];
-      swap(across_j);
-    }
-    if constexpr (D == 3) {
-      keep_across_k(k + 1, across_k[1]);
-      swap(across_k);
-      swap(left_k);
-    }
-  }
+  double* const across_i_ = stage_.fluxes;
+  double* across_j_[2] = {across_i_ + plane_room_, across_i_ + 2 * plane_room_};
+  double* across_k_[2] = {across_i_ + 3 * plane_room_, across_i_ + (3 + stage_.n[1]) * plane_room_};
+  double* const low_ = across_i_ + (3 + 2 * stage_.n[1]) * plane_room_;
+  double* const high_ = low_ + plane_room_;
+  double* left_j_[2] = {high_ + plane_room_, high_ + 2 * plane_room_};
+  double* left_k_[2] = {high_ + 3 * plane_room_, high_ + (3 + stage_.n[1]) * plane_room_};
+};
+
+template <int D>
+void run_stage(const EulerStage& stage) {
+  Sweep<D>(stage).run();
 }
 
 template <int D>
