@@ -10,7 +10,7 @@ import unittest
 from pathlib import Path
 
 from barrio_case import COMMAND, Case
-from test_launchers import IS_MPICH, ranks_of
+from test_launchers import ranks_of
 
 try:
     import vtk
@@ -113,7 +113,6 @@ class EndedSeries(Case):
         pictures = sorted(path.name for path in self.folder.glob("density-*.png"))
         return result["checksum"], times, pictures
 
-    @unittest.skipIf(IS_MPICH, "its launcher kills at once")
     def test_a_signal_ends_the_run_with_a_checkpoint(self) -> None:
         checksum, times, pictures = self.whole()
         self.assertEqual(len(times), 21)
