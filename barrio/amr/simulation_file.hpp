@@ -50,6 +50,8 @@ class SimulationFile {
     double time = 0.0;
   };
   [[nodiscard]] std::string list_name() const { return path_ + ".series"; }
+  [[nodiscard]] std::string stem() const;
+  [[nodiscard]] bool is_of_series(const std::string& name) const;
   [[nodiscard]] std::string in_folder(const std::string& name) const;
   void begin(double time);
   void find_earlier(double time);
@@ -62,9 +64,10 @@ class SimulationFile {
   SeriesOptions options_;
   files::AmrGeometry geometry_;
   std::vector<State> states_;
-  std::size_t n_earlier_ = 0;  // first states of the file `path_` that belong to the series
-  std::uint64_t bytes_ = 0;    // expected, of all states
-  bool is_one_file_ = false;   // it was made
+  std::vector<std::string> replaced_;  // on rank 0: files of an earlier run, removed when a state is written
+  std::size_t n_earlier_ = 0;          // first states of the file `path_` that belong to the series
+  std::uint64_t bytes_ = 0;            // expected, of all states
+  bool is_one_file_ = false;           // it was made
 };
 
 extern template class SimulationFile<2>;

@@ -97,7 +97,23 @@ std::string SimulationFile<D>::name() const {
   return is_one_file_ ? path_ : list_name();
 }
 
-/// Find the states of an earlier run, and remove those that are not to remain.
+/// Return the start of the names of states.
+template <std::size_t D>
+std::string SimulationFile<D>::stem() const {
+  const std::string name = std::filesystem::path(path_).filename().string();
+  return name.substr(0, name.size() - extension.size()) + ".";
+}
+
+/// Tell whether a file has a name that this series gives: a list may name others.
+template <std::size_t D>
+bool SimulationFile<D>::is_of_series(const std::string& name) const {
+  const std::size_t first = stem().size();
+  if (!name.starts_with(stem()) || !name.ends_with(extension) || name.size() <= first + extension.size()) return false;
+  return std::ranges::all_of(name.substr(first, name.size() - first - extension.size()),
+                             [](char c) { return c >= '0' && c <= '9'; });
+}
+
+/// Find the states of an earlier run. Those that are not to remain do so until a state of this one is written.
 template <std::size_t D>
 void SimulationFile<D>::begin(double time) {
   mpi::agree_after(context_, [&] {
@@ -110,11 +126,11 @@ void SimulationFile<D>::begin(double time) {
     for (const Json& one : list.value("files", Json::array())) {
       if (!one.is_object()) continue;
       State state{one.value("name", ""), one.value("time", 0.0)};
-      if (state.name.empty() || std::filesystem::path(state.name).filename() != state.name) continue;  // not ours
+      if (!is_of_series(state.name)) continue;
       if (options_.goes_on && state.time < before(time) && std::filesystem::exists(in_folder(state.name), none))
         states_.push_back(std::move(state));
       else
-        std::filesystem::remove(in_folder(state.name), none);
+        replaced_.push_back(std::move(state.name));
     }
   });
   std::vector<double> times;
@@ -143,7 +159,7 @@ void SimulationFile<D>::find_earlier(double time) {
   n_earlier_ = std::ranges::count_if(steps.times(), [&](double one) { return one < before(time); });
 }
 
-/// Write the list of the states, in the format of ParaView.
+/// Write the list of the states, in the format of ParaView, and remove those that they replace.
 template <std::size_t D>
 void SimulationFile<D>::write_list() {
   mpi::agree_after(context_, [&] {
@@ -151,6 +167,11 @@ void SimulationFile<D>::write_list() {
     Json list{{"file-series-version", "1.0"}, {"files", Json::array()}};
     for (const State& state : states_) list["files"].push_back({{"name", state.name}, {"time", state.time}});
     write_file_atomically(list_name(), list.dump(2) + "\n");
+    std::error_code none;
+    for (const std::string& name : replaced_)
+      if (std::ranges::find(states_, name, &State::name) == states_.end())
+        std::filesystem::remove(in_folder(name), none);
+    replaced_.clear();
   });
 }
 
@@ -161,6 +182,7 @@ void SimulationFile<D>::remove_states() {
     std::error_code none;
     std::filesystem::remove(list_name(), none);
     for (const State& state : states_) std::filesystem::remove(in_folder(state.name), none);
+    for (const std::string& name : replaced_) std::filesystem::remove(in_folder(name), none);
   });
 }
 
@@ -183,9 +205,7 @@ template <std::size_t D>
 void SimulationFile<D>::write(const Simulation<D>& simulation) {
   const Hierarchy<D>& hierarchy = simulation.hierarchy();
   const BlockSpace<D>& space = hierarchy.space();
-  const std::string stem = std::filesystem::path(path_).filename().string();
-  const State added{fmt::format("{}.{:05}{}", stem.substr(0, stem.size() - extension.size()), n_states(), extension),
-                    simulation.time()};
+  const State added{fmt::format("{}{:05}{}", stem(), n_states(), extension), simulation.time()};
   const std::uint64_t expected = expected_bytes<D>(simulation, quantities_);
   files::OverlappingAmrFile file(context_, in_folder(added.name), expected, geometry_, true);
   std::vector<std::vector<files::OverlappingAmrFile::Box>> boxes(hierarchy.n_levels());

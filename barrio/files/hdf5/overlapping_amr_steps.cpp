@@ -10,6 +10,7 @@
 #include "barrio/mpi/collectives.hpp"
 
 namespace barrio::files {
+
 OverlappingAmrSteps::OverlappingAmrSteps(mpi::Context& context, std::string path)
     : context_(context), path_(std::move(path)) {
   agree_after(context_, [&] { open(); });
