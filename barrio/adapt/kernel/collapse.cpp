@@ -20,14 +20,24 @@ double Collapse::below(double worst) const noexcept {
 
 void Collapse::propose(Slot v, std::uint32_t round, std::vector<Candidate>& out) {
   if (vertex(v).classification == Classification::corner) return;
-  star_.gather(mesh_, v);
-  const double shortest = *std::ranges::min_element(star_.length);
-  if (shortest >= below(star_.worst)) return has_nothing(v);
   if (!is_in_share(vertex(v).key, {}, limits_)) return has_nothing(v);
-  // Short edges first, in four steps for each factor of two; in random order within a step.
-  constexpr double max_halvings = 8;
-  const double step = 4 * (std::log2(shortest) + max_halvings);
-  out.push_back({order_of(step, hash_of(vertex(v).key, {0, round}) >> 6U), {v, no_slot, no_slot}, vertex(v).tet});
+  if (limits_.mend > 0) {  // which edges are short depends on the star
+    star_.gather(mesh_, v);
+    if (!note_shortest(v)) return;
+  }
+  // Short edges first, by the note, which may be of an edge that is gone: no star is walked for an order.
+  out.push_back({order_of(vertex(v).short_step, hash_of(vertex(v).key, {0, round}) >> 6U),
+                 {v, no_slot, no_slot},
+                 vertex(v).tet});
+}
+
+/// Note the length of the shortest edge of the star that was gathered. @return whether it is to be collapsed
+bool Collapse::note_shortest(Slot v) {
+  const double shortest = *std::ranges::min_element(star_.length);
+  const bool is_short = shortest < below(star_.worst);
+  mesh_.vertices[v].short_step = is_short ? step_of(shortest) : no_short_edge;
+  if (!is_short) has_nothing(v);
+  return is_short;
 }
 
 /// Tell whether the edge lies along the vertex's classification, and its collapse folds no listed face onto another.
@@ -103,6 +113,7 @@ bool Collapse::decide(const Candidate& candidate, std::uint32_t /*round*/, Chang
   const Slot v = candidate.of[0];
   if (out.cavity.size() > max_star) return false;
   star_.gather(mesh_, v, out.cavity);
+  if (!note_shortest(v)) return false;
   if (is_held(mesh_, v, star_.tets) || !is_flat(v)) return false;
   constexpr double min_gain = 1.05;
   const bool mends = star_.worst < limits_.mend;

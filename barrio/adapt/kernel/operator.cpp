@@ -44,8 +44,11 @@ void note_wants(Tets& mesh, Slot t, const Limits& limits) noexcept {
     Vertex& b = mesh.vertices[tet.v[j]];
     const double length = metric_length(a, b);
     if (length < limits.short_edge) {
-      a.active |= wanted(collapses);
-      b.active |= wanted(collapses);
+      const std::uint8_t step = step_of(length);
+      for (Vertex* end : {&a, &b}) {
+        end->active |= wanted(collapses);
+        end->short_step = std::min(end->short_step, step);
+      }
     } else if (length > limits.long_edge) {
       (a.key < b.key ? a : b).active |= wanted(splits);
     }

@@ -29,6 +29,7 @@ struct Limits {
   double good = 0.4;           ///< better cells are not swapped
   double good_star = 0.5;      ///< a vertex whose tetrahedra are all better stays where it is
   double by_size = 0.5;        ///< smoothing: weight of the wanted size, against the face, in the best height
+  bool by_worst = false;       ///< smoothing: cubes of 1 / mean ratio are summed, so the worst cells count most
 };
 
 /// Bits of `Vertex::active`.
@@ -147,6 +148,7 @@ class Collapse final : public StarOperator {
  private:
   [[nodiscard]] bool is_along(Slot v, Slot to) const;
   [[nodiscard]] double below(double worst) const noexcept;
+  bool note_shortest(Slot v);
   [[nodiscard]] bool is_flat(Slot v);
   void find_targets(double below);
   [[nodiscard]] bool joins_pinched(Slot to) const;
@@ -165,13 +167,28 @@ class Smooth final : public StarOperator {
   bool decide(const Candidate& candidate, std::uint32_t round, Change& out) override;
 
  private:
-  [[nodiscard]] Point best_move(const Vertex& centre) const;
+  /// Where a vertex should move, and what its star is like now.
+  struct Wish {
+    Point move{};
+    std::int64_t badness = 0;  ///< sum over the star, in fixed point: the order does not matter
+    bool is_valid = true;      ///< all of its tetrahedra are positive
+  };
+  /// Face across from the vertex.
+  struct Base {
+    Point a;
+    Point b;
+    Point c;
+    Point normal;  ///< away from the vertex; its length is twice the area
+    double sum;    ///< of the squares of its edges
+  };
+  [[nodiscard]] Wish best_move(const Vertex& centre);
+  [[nodiscard]] double badness_of(double inverse_ratio) const noexcept;
   [[nodiscard]] bool project(Slot v, Point& move);
-  /// Sum 1 / mean ratio over the star, in fixed point: the order does not matter.
-  /// @return nothing if a tetrahedron is worse than `least`, or not positive
-  [[nodiscard]] std::optional<double> badness(const Point& at, double least) const;
+  /// Tell whether the star would have a badness below a bound, and no tetrahedron worse than `least` or not positive.
+  [[nodiscard]] bool is_better(const Point& at, double least, double bound) const;
 
   Sheets sheets_;
+  std::vector<Base> bases_;
 };
 
 /// Halve a long edge.
@@ -198,8 +215,11 @@ class Swap final : public Operator {
   void propose(Slot v, std::uint32_t round, std::vector<Candidate>& out) override;
   bool find_cavity(const Candidate& candidate, std::uint32_t round, Change& out) override;
   bool decide(const Candidate& candidate, std::uint32_t round, Change& out) override;
+  /// Forget what was looked at: limits have changed.
+  void forget() noexcept { round_ = 0; }
 
  private:
+  [[nodiscard]] bool has_news(std::span<const Slot> tets) const;
   void propose_edge(Slot t, Slot a, Slot b, std::uint32_t round, std::vector<Candidate>& out);
   void propose_face(Slot t, std::size_t f, std::uint32_t round, std::vector<Candidate>& out);
   void add(std::uint64_t hash, double now, const Candidate& candidate, std::vector<Candidate>& out) const;
@@ -209,6 +229,8 @@ class Swap final : public Operator {
   double without_face(Slot t, std::size_t f, std::vector<NewTet>& made) const;
   [[nodiscard]] bool makes_long_edge(std::span<const NewTet> made) const;
 
+  std::uint32_t round_ = 0;
+  std::uint32_t last_round_ = 0;  // of swaps before this one; 0: none with these limits
   std::vector<Slot> star_;
   Ring ring_;
   Change tried_;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "barrio/adapt/kernel/operator.hpp"
 
@@ -11,7 +12,7 @@ namespace {
 
 constexpr double unit = 1 << 24;
 
-std::int64_t fixed(double x) noexcept { return std::llround(x * unit); }
+std::int64_t fixed(double x) noexcept { return static_cast<std::int64_t>(x * unit + (x < 0 ? -0.5 : 0.5)); }
 
 }  // namespace
 
@@ -45,9 +46,20 @@ bool Smooth::project(Slot v, Point& move) {
   return true;
 }
 
-/// Return the move to the mean of the best points above each face, where bad tetrahedra weigh more.
-Point Smooth::best_move(const Vertex& centre) const {
+/// Return what a tetrahedron adds to the badness of its star, by the inverse of its mean ratio.
+double Smooth::badness_of(double inverse_ratio) const noexcept {
+  constexpr double worst = 100;  // sums of cubes of larger ones might overflow
+  if (!limits_.by_worst) return inverse_ratio;
+  const double r = std::min(inverse_ratio, worst);
+  return r * r * r;
+}
+
+/// Find the move to the mean of the best points above each face, where bad tetrahedra weigh more.
+Smooth::Wish Smooth::best_move(const Vertex& centre) {
   constexpr double min_quality = 1e-6;
+  Wish wish;
+  std::int64_t badness = 0;
+  bases_.clear();
   std::array<std::int64_t, 3> sum{};
   std::int64_t weights = 0;
   const double inverse_size = centre.inverse_size;
@@ -57,30 +69,46 @@ Point Smooth::best_move(const Vertex& centre) const {
     const Point& a = star_.at[f[0]];
     const Point& b = star_.at[f[1]];
     const Point& c = star_.at[f[2]];
-    const Point normal = cross(b - a, c - a);  // away from the centre
+    const Point ab = b - a;
+    const Point ac = c - a;
+    const Point bc = c - b;
+    const Point normal = cross(ab, ac);  // away from the centre
+    bases_.push_back({a, b, c, normal, dot(ab, ab) + dot(ac, ac) + dot(bc, bc)});
     const double area = std::sqrt(dot(normal, normal));
-    const double q = std::cbrt(std::max<double>(mesh_.tets[star_.tets[i]].quality, min_quality));
-    const double weight = 1 / (q * q);
+    const double quality = mesh_.tets[star_.tets[i]].quality;
+    const double q = inverse_cube_root(std::max(quality, min_quality));
+    const double weight = q * q;
+    badness += fixed(quality > 0 ? badness_of(inverse_cube_root(quality)) : 0);
+    wish.is_valid = wish.is_valid && quality > 0;
     const double of_area = std::sqrt(area * (4.0 / (3 * std::sqrt(3.0))));
     const double height = (1 - limits_.by_size) * of_area + limits_.by_size * of_size;
     const Point best = (1.0 / 3) * (a + b + c) - (height / area) * normal;
     for (std::size_t k = 0; k < 3; ++k) sum[k] += fixed(weight * (best[k] - centre.at[k]) * inverse_size);
     weights += fixed(weight);
   }
-  Point move{};
   for (std::size_t k = 0; k < 3; ++k)
-    move[k] = static_cast<double>(sum[k]) / static_cast<double>(weights) / inverse_size;
-  return move;
+    wish.move[k] = static_cast<double>(sum[k]) / static_cast<double>(weights) / inverse_size;
+  wish.badness = badness;
+  return wish;
 }
 
-std::optional<double> Smooth::badness(const Point& at, double least) const {
+bool Smooth::is_better(const Point& at, double least, double bound) const {
+  const double most = inverse_cube_root(std::max(least, std::numeric_limits<double>::min()));
+  const double of_regular = inverse_cube_root(432.0);
   std::int64_t sum = 0;
-  for (const auto& f : star_.faces) {
-    const double q = cubed_mean_ratio(at, star_.at[f[0]], star_.at[f[1]], star_.at[f[2]]);
-    if (q < least || q <= 0) return {};
-    sum += fixed(1 / std::cbrt(q));
+  for (const Base& base : bases_) {
+    const Point a = base.a - at;
+    const Point b = base.b - at;
+    const Point c = base.c - at;
+    const double v6 = dot(a, base.normal);
+    if (!(v6 > 0)) return false;
+    const double of_volume = inverse_cube_root(v6);
+    const double inverse_ratio = of_regular * of_volume * of_volume * (base.sum + dot(a, a) + dot(b, b) + dot(c, c));
+    if (!(inverse_ratio <= most)) return false;
+    sum += fixed(badness_of(inverse_ratio));
+    if (static_cast<double>(sum) >= bound) return false;
   }
-  return static_cast<double>(sum);
+  return true;
 }
 
 bool Smooth::decide(const Candidate& candidate, std::uint32_t /*round*/, Change& out) {
@@ -91,15 +119,15 @@ bool Smooth::decide(const Candidate& candidate, std::uint32_t /*round*/, Change&
     has_nothing(v);
     return false;
   }
-  Point move = best_move(centre);
-  if (is_held(mesh_, v, star_.tets) || !project(v, move)) return false;
+  Wish wish = best_move(centre);
+  if (is_held(mesh_, v, star_.tets) || !project(v, wish.move)) return false;
   const double least = std::min<double>(star_.worst, limits_.floor);
-  const std::optional<double> before = badness(centre.at, 0);
   constexpr double min_gain = 0.005;
+  const double bound =
+      wish.is_valid ? (1 - min_gain) * static_cast<double>(wish.badness) : std::numeric_limits<double>::infinity();
   for (const double step : {1.0, 0.5, 0.25}) {
-    const Point at = centre.at + step * move;
-    const std::optional<double> now = badness(at, least);
-    if (!now || (before && *now >= (1 - min_gain) * *before)) continue;
+    const Point at = centre.at + step * wish.move;
+    if (!is_better(at, least, bound)) continue;
     out.moved = v;
     out.to = at;
     return true;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "barrio/adapt/kernel/operator.hpp"
 
@@ -169,11 +170,13 @@ void Swap::add(std::uint64_t hash, double now, const Candidate& candidate, std::
 
 void Swap::propose_edge(Slot t, Slot a, Slot b, std::uint32_t round, std::vector<Candidate>& out) {
   mesh_.ring(t, a, b, ring_);
+  if (!has_news(ring_.tets)) return;
   const double now = without_edge(a, b, tried_.made);
   if (now >= 0) add(hash_of(mesh_.key(a), mesh_.key(b)) + round, now, {0, {a, b, no_slot}, t}, out);
 }
 
 void Swap::propose_face(Slot t, std::size_t f, std::uint32_t round, std::vector<Candidate>& out) {
+  if (const std::array two{t, mesh_.tets[t].across[f] >> 2}; !has_news(two)) return;
   const double now = without_face(t, f, tried_.made);
   if (now < 0) return;
   std::array<Slot, 3> of{};
@@ -183,7 +186,14 @@ void Swap::propose_face(Slot t, std::size_t f, std::uint32_t round, std::vector<
   add(hash_of(two, mesh_.key(of[2])), now, {0, of, t}, out);
 }
 
+/// Tell whether a tetrahedron has changed since the last round of swaps looked: if none has, there is no gain now, as
+/// there was none then.
+bool Swap::has_news(std::span<const Slot> tets) const {
+  return std::ranges::any_of(tets, [&](Slot t) { return mesh_.tets[t].changed >= last_round_; });
+}
+
 void Swap::propose(Slot v, std::uint32_t round, std::vector<Candidate>& out) {
+  if (round != round_) last_round_ = std::exchange(round_, round);
   mesh_.star(v, star_);
   const std::uint32_t mark = mesh_.next_mark();
   bool is_good = true;

@@ -36,6 +36,8 @@ constexpr bool is_pinched(const Key& key) noexcept { return key.high > of_mesh &
 /// Classification of a vertex: the entity of lowest dimension that it lies on. It moves and collapses along that only.
 enum class Classification : std::uint8_t { corner, edge, surface, volume };
 
+inline constexpr std::uint8_t no_short_edge = 63;
+
 /// A vertex. It fills a cache line, as a tetrahedron does, since walks visit neighbours in no order.
 struct alignas(64) Vertex {
   Point at{};
@@ -50,6 +52,7 @@ struct alignas(64) Vertex {
   /// Low four bits: operators that have not looked here since something changed around it; high four bits: operators
   /// that may find work (`note_wants`).
   std::uint8_t active = 0;
+  std::uint8_t short_step = no_short_edge;  ///< step of a length (`step_of`): none of its edges is shorter
 };
 
 struct alignas(64) Tet {

@@ -12,6 +12,8 @@
 namespace barrio::adapt::detail {
 namespace {
 
+constexpr double many_short = 0.1;  // part of the edges: as in a lattice, where all of a kind are too short
+
 /// Return the time at which rounds end. A huge limit is clamped, or the clock would overflow.
 std::chrono::steady_clock::time_point end_after(double seconds) {
   constexpr double max_seconds = 1e9;
@@ -45,14 +47,36 @@ void Schedule::run() {
   const int n_sweeps = sweep();
   if (rounds_.must_stop() || (has_lengths && n_sweeps == 1)) return;
   const bool is_changed = correct_density();
-  if (n_sweeps > 1 || is_changed) improve();
+  if (n_sweeps > 1 || is_changed) finish();
   mend();
+}
+
+/// Collapse edges that are slightly too short where no longer one is made, and shape more cells than sweeps do, without
+/// regard to sizes.
+void Schedule::finish() {
+  constexpr int n_times = 2;
+  constexpr double min_density = 10.0;
+  const Limits before = limits_;
+  const Shape shape = shape_of(context_, tets_);
+  const bool collapses = shape.too_short <= many_short && shape.density > min_density;  // else a lattice may vanish
+  limits_.short_edge = 0.69;
+  limits_.longest_made = std::numbers::sqrt2;
+  limits_.floor = std::max(limits_.floor, 0.043);  // 0.35 cubed
+  limits_.good = 0.5;
+  limits_.good_star = 0.65;
+  limits_.by_size = 0.0;
+  limits_.by_worst = true;
+  activate_all();
+  for (int n = 0; n < n_times && !rounds_.must_stop(); ++n) {
+    if (collapses) repeat(collapse_, counts_[0], 0.0);
+    improve();
+  }
+  limits_ = before;
 }
 
 /// Change a part of the edges where all are slightly too short or too long, as in a lattice: sweeps would change all of
 /// them, or none. @return whether anything was done
 bool Schedule::correct_density() {
-  constexpr double many_short = 0.1;
   constexpr double many_in_range = 0.9;  // fewer: thin bodies, or curved ones, which keep their vertices
   constexpr double max_density = 13.0;
   constexpr double min_density = 9.5;
@@ -105,7 +129,7 @@ void Schedule::mend() {
   for (int n = 0; n < max_rounds && !rounds_.must_stop(); ++n) {
     const Shape shape = shape_of(context_, tets_);
     if (shape.n_beyond == 0 && std::pow(shape.min_quality, 3) >= limits_.floor) break;
-    if (n == 0) rounds_.activate_all();
+    if (n == 0) activate_all();
     limits_.longest_made = 1.9;
     if (n > 0) limits_.outranked = 1e9;
     std::int64_t n_changes = repeat(collapse_, counts_[0], 0.0);
@@ -126,11 +150,17 @@ bool Schedule::set_limits() {
   return has_lengths;
 }
 
+/// Let all operators look at everything: limits have changed.
+void Schedule::activate_all() {
+  rounds_.activate_all();
+  swap_.forget();
+}
+
 /// Sweep until edges have the wanted lengths. @return number of sweeps
 int Schedule::sweep() {
   constexpr int max_sweeps = 12;
   constexpr double little = 0.004;  // splits and collapses of a sweep, for each tetrahedron
-  rounds_.activate_all();
+  activate_all();
   for (int n = 1; n <= max_sweeps && !rounds_.must_stop(); ++n) {
     std::int64_t n_changes = repeat(split_, counts_[1], 0.0, 4);
     n_changes += repeat(collapse_, counts_[0], 0.0);

@@ -33,8 +33,10 @@ class Schedule {
  private:
   bool set_limits();
   int sweep();
+  void activate_all();
   bool correct_density();
   void improve();
+  void finish();
   void mend();
   [[nodiscard]] std::int64_t n_tets() const;
   std::int64_t repeat(Operator& op, OperatorCounts& of, double part, int max_rounds = 100);
