@@ -85,7 +85,8 @@ class GatherScatter {
   }
   /// Wait for the others, combine and write the results. Blocks. The arguments are those of `begin()`.
   /// @throws Error{usage} at the end, on the ranks that find it, if another rank passed values of another type or
-  /// another number of components; `values` are unchanged then. If a message is too long, MPICH itself ends the job
+  /// another number of components, or combines them by another operator; `values` are unchanged then. If a message is
+  /// too long, MPICH itself ends the job
   template <std::ranges::contiguous_range Values, class Combine>
   void end(Values&& values, int n_components, Combine&& combine) {
     end_span(std::span(values), n_components, combine);
@@ -122,6 +123,15 @@ class GatherScatter {
 };
 
 namespace detail {
+
+template <class Combine>
+constexpr Combines combines_of() noexcept {
+  if constexpr (std::is_same_v<Combine, Sum>) return Combines::sum;
+  if constexpr (std::is_same_v<Combine, Product>) return Combines::product;
+  if constexpr (std::is_same_v<Combine, Min>) return Combines::min;
+  if constexpr (std::is_same_v<Combine, Max>) return Combines::max;
+  return Combines::function;
+}
 
 /// Call `f` with the number of components, as a compile-time constant if it is small.
 template <class F>
@@ -210,7 +220,8 @@ void GatherScatter::begin_span(std::span<T> values, int n_components, Combine& c
   static_assert(alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
   const std::size_t n_values = checked_components(values.size(), n_components);
   detail::GatherCore& core = *core_;
-  core.start(detail::kind_of<T>(detail::RoundCall::gather_scatter), n_values);
+  core.start(detail::kind_of<T>(detail::RoundCall::gather_scatter), n_values,
+             detail::combines_of<std::remove_cvref_t<Combine>>());
   detail::with_components(n_values, [&](auto n) {
     T* const partials = reinterpret_cast<T*>(core.partials());
     if (!core.is_direct()) detail::fold_positions(core.plan(), values.data(), partials, n, combine);

@@ -3,6 +3,8 @@
 /// @file Ghost values of a field: copy them from their owners, or reduce them into their owners.
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <span>
@@ -10,9 +12,10 @@
 #include <vector>
 
 #include "barrio/base/assert.hpp"
+#include "barrio/exchange/detail/message_kind.hpp"
 #include "barrio/exchange/repeated_exchange.hpp"
 #include "barrio/exchange/traffic.hpp"
-#include "barrio/mpi/point_to_point.hpp"
+#include "barrio/mpi/datatype.hpp"
 
 namespace barrio::exchange {
 
@@ -28,7 +31,8 @@ struct HaloPlan {
   std::vector<Rank> readers;       ///< ranks that hold copies of owned values, ascending
   std::vector<std::size_t> out_offsets{0};
   std::vector<LocalId> out;  ///< values to send, grouped by reader, in the reader's order
-  mpi::TagBlock tags;
+  mpi::TagBlock tags;        ///< `n_tags`: the exchanges of a plan take one each
+  static constexpr int n_tags = 256;
 
   [[nodiscard]] std::span<const LocalId> sent_to(std::size_t reader) const& noexcept {
     return std::span<const LocalId>(out).subspan(out_offsets[reader], out_offsets[reader + 1] - out_offsets[reader]);
@@ -53,6 +57,14 @@ enum class Reduction {
   any,  ///< the first that is not 0: the owner's, else that of the lowest rank; else 0
 };
 
+namespace detail {
+
+/// Complete the contents of an exchange by what is done, and the type and the number of values of an entity.
+RepeatedExchangeOptions with_contents(RepeatedExchangeOptions options, const char* act, const MessageKind& kind,
+                                      std::size_t n_components);
+
+}  // namespace detail
+
 /// Exchange that updates the copies of one field from their owners, as often as wanted.
 /// Neighbours only; one message per neighbour and direction; receives go straight into the field.
 template <mpi::Trivial T>
@@ -60,7 +72,8 @@ class HaloExchange {
  public:
   /// Make an exchange of one field. Local. The plan is shared; the values are borrowed as long as the exchange lives.
   /// @param values  shape (n_local, n_components), contiguous by entity
-  /// @param options  with an engine: all exchanges of one plan must name it, to keep their order
+  /// @param options  with an engine: all exchanges of one plan must name it, to keep their order. Type and number of
+  /// components are added to the contents
   /// @throws Error{usage} as RepeatedExchange
   HaloExchange(mpi::Context& context, std::shared_ptr<const HaloPlan> plan, std::span<T> values, int n_components,
                const RepeatedExchangeOptions& options = {})
@@ -68,7 +81,9 @@ class HaloExchange {
         plan_(std::move(plan)),
         values_(values),
         n_components_(n_components),
-        exchange_(context, outgoing(), incoming(), plan_->tags.first, options) {}
+        options_(options),
+        exchange_(context, outgoing(), incoming(), plan_->tags,
+                  detail::with_contents(options, "copies", kind(), n_components_)) {}
 
   /// Send owned values and start receiving copies. Local. Until `end()` the owned values may be read and written, but
   /// the copies must not be touched.
@@ -93,44 +108,22 @@ class HaloExchange {
   }
 
   /// Reduce the values of copies into their owners': owned = combine(owned, copy), reader by reader in ascending order,
-  /// so the result does not depend on the order of arrival. The copies are unchanged. All ranks take part.
+  /// so the result does not depend on the order of arrival. The copies are unchanged. All ranks take part. The first
+  /// call makes an exchange in the other direction, which stays.
   template <class Combine>
   void reduce(Combine&& combine) {
-    BARRIO_ASSERT(cheap, !exchange_.is_travelling() && "reduce() between begin() and end()");
-    std::vector<MPI_Request> requests;
-    requests.reserve(plan_->incoming.size() + plan_->readers.size());
-    for (std::size_t reader = 0; reader < plan_->readers.size(); ++reader) {
-      const std::size_t n_bytes = plan_->sent_to(reader).size() * n_components_ * sizeof(T);
-      mpi::check(MPI_Irecv(out(reader), mpi::as_count(n_bytes), MPI_BYTE, plan_->readers[reader], plan_->tags.first + 1,
-                           context_->comm(), &requests.emplace_back(MPI_REQUEST_NULL)),
-                 "MPI_Irecv");
-    }
-    for (const HaloPlan::Incoming& in : plan_->incoming) {
-      const std::size_t n_bytes = static_cast<std::size_t>(in.count) * n_components_ * sizeof(T);
-      mpi::check(MPI_Isend(&values_[index(in.first) * n_components_], mpi::as_count(n_bytes), MPI_BYTE, in.owner,
-                           plan_->tags.first + 1, context_->comm(), &requests.emplace_back(MPI_REQUEST_NULL)),
-                 "MPI_Isend");
-      context_->counters().messages_sent += 1;
-      context_->counters().bytes_sent += n_bytes;
-    }
-    mpi::wait_all(requests, context_->wait_policy());
-    for (std::size_t reader = 0; reader < plan_->readers.size(); ++reader) {
-      const T* copy = out(reader);
-      for (const LocalId id : plan_->sent_to(reader)) {
-        T* const owned = &values_[index(id) * n_components_];
-        for (std::size_t c = 0; c < n_components_; ++c) owned[c] = combine(owned[c], *copy++);
-      }
-    }
+    reduce_by("combined copies", by_function, combine);
   }
 
   /// Reduce by a named operator, as a finite element code does with contributions to interface vertices. Copies that no
   /// own cell uses take part too: give them neutral values.
   void reduce(Reduction reduction) {
+    const auto which = static_cast<std::size_t>(reduction);
     switch (reduction) {
-      case Reduction::sum: return reduce([](T a, T b) { return static_cast<T>(a + b); });
-      case Reduction::min: return reduce([](T a, T b) { return std::min(a, b); });
-      case Reduction::max: return reduce([](T a, T b) { return std::max(a, b); });
-      case Reduction::any: return reduce([](T a, T b) { return a != T{} ? a : b; });
+      case Reduction::sum: return reduce_by("sums", which, [](T a, T b) { return static_cast<T>(a + b); });
+      case Reduction::min: return reduce_by("minima", which, [](T a, T b) { return std::min(a, b); });
+      case Reduction::max: return reduce_by("maxima", which, [](T a, T b) { return std::max(a, b); });
+      case Reduction::any: return reduce_by("any copies", which, [](T a, T b) { return a != T{} ? a : b; });
     }
   }
 
@@ -158,6 +151,45 @@ class HaloExchange {
   [[nodiscard]] const HaloPlan& plan() const& noexcept { return *plan_; }
 
  private:
+  static constexpr std::size_t by_function = 4;  // after the named reductions
+
+  [[nodiscard]] static detail::MessageKind kind() { return detail::kind_of<T>(detail::RoundCall::messages); }
+
+  template <class Combine>
+  void reduce_by(const char* act, std::size_t which, Combine&& combine) {
+    BARRIO_ASSERT(cheap, !exchange_.is_travelling() && "reduce() between begin() and end()");
+    std::unique_ptr<RepeatedExchange>& exchange = reductions_[which];
+    if (!exchange) exchange = make_reduction(act);
+    exchange->begin([&](std::size_t i) {
+      const std::span<std::byte> message = exchange->outgoing(i);
+      std::memcpy(message.data(), &values_[index(plan_->incoming[i].first) * n_components_], message.size());
+    });
+    exchange->end();
+    for (std::size_t reader = 0; reader < plan_->readers.size(); ++reader) {
+      const T* copy = arrived(reader);
+      for (const LocalId id : plan_->sent_to(reader)) {
+        T* const owned = &values_[index(id) * n_components_];
+        for (std::size_t c = 0; c < n_components_; ++c) owned[c] = combine(owned[c], *copy++);
+      }
+    }
+  }
+  /// Make the exchange from copies to owners.
+  std::unique_ptr<RepeatedExchange> make_reduction(const char* act) {
+    const std::size_t entity_bytes = n_components_ * sizeof(T);
+    arrived_.resize(plan_->out.size() * entity_bytes);
+    std::vector<Outgoing> out;
+    std::vector<Incoming> in;
+    for (const HaloPlan::Incoming& copies : plan_->incoming)
+      out.push_back({copies.owner, static_cast<std::size_t>(copies.count) * entity_bytes});
+    for (std::size_t reader = 0; reader < plan_->readers.size(); ++reader)
+      in.push_back({plan_->readers[reader],
+                    {reinterpret_cast<std::byte*>(arrived(reader)), plan_->sent_to(reader).size() * entity_bytes}});
+    return std::make_unique<RepeatedExchange>(*context_, out, in, plan_->tags,
+                                              detail::with_contents(options_, act, kind(), n_components_));
+  }
+  [[nodiscard]] T* arrived(std::size_t reader) noexcept {
+    return reinterpret_cast<T*>(arrived_.data() + plan_->out_offsets[reader] * n_components_ * sizeof(T));
+  }
   [[nodiscard]] std::vector<Outgoing> outgoing() const {
     std::vector<Outgoing> all(plan_->readers.size());
     for (std::size_t reader = 0; reader < all.size(); ++reader)
@@ -182,7 +214,10 @@ class HaloExchange {
   std::shared_ptr<const HaloPlan> plan_;
   std::span<T> values_;
   std::size_t n_components_;
+  RepeatedExchangeOptions options_;
   RepeatedExchange exchange_;
+  std::array<std::unique_ptr<RepeatedExchange>, by_function + 1> reductions_;  // made at first use
+  std::vector<std::byte> arrived_;                                             // for them
   std::uint64_t n_exchanges_ = 0;
 };
 

@@ -47,6 +47,14 @@ struct RepeatedExchangeOptions {
   std::string message_class = {};
   /// Fill in the seconds of the statistics; a round then takes about 0.1 us more.
   bool is_timed = false;
+  /// Name of the contents, the same on all ranks, as in messages: "field 'u', float64".
+  std::string contents = {};
+  /// Check in the first round that both sides of each pair have the same contents, number of messages and bytes. One
+  /// more message of 128 bytes to each peer, once.
+  bool is_checked = true;
+  double stall_warning_seconds = 30.0;  ///< silence after which a waiting rank names the ranks it waits for
+  /// Silence after which a waiting rank ends the job. 0: never
+  double stall_limit_seconds = 3600.0;
 };
 
 /// Time of an exchange by activity, on this rank. Seconds.
@@ -70,8 +78,10 @@ struct RepeatedExchangeStatistics {
 
 /// Repeated exchange of fixed messages with fixed peers: begin(), compute and call progress() now and then, end().
 ///
-/// All ranks of the context that take part begin the rounds of all exchanges with one tag in the same order; several
-/// may be under way at once. Messages from one rank to another arrive in the order in which both list them.
+/// All ranks of the context begin the first rounds of all exchanges of one block of tags in the same order, also where
+/// they have no messages: each exchange takes a tag of the block then. Later rounds may be begun in any order, unless
+/// the block has one tag, or more exchanges than tags; several may be under way at once. Messages from one rank to
+/// another arrive in the order in which both list them.
 /// Contents are the same under every strategy. Costs: no collective. No allocation in a round, with three exceptions:
 /// the first round of `wait_some` and `persistent`, the first that hands messages out one by one, and a few words in
 /// each round of `thread`. One message per entry of the lists; `coalesced` sends one per peer, `automatic` one for
@@ -84,11 +94,15 @@ class RepeatedExchange {
   using Arrived = std::function<void(std::size_t incoming)>;
 
   /// Make an exchange. Local.
-  /// @param tag  of a block of the context's tags; the same on all ranks
+  /// @param tags  a block of the context's tags; the same on all ranks
   /// @throws Error{usage} for a rank or a tag out of range, a message of 2 GiB or more, `Strategy::thread` without an
   /// engine
   RepeatedExchange(mpi::Context& context, std::span<const Outgoing> outgoing, std::span<const Incoming> incoming,
-                   int tag, const RepeatedExchangeOptions& options = {});
+                   mpi::TagBlock tags, const RepeatedExchangeOptions& options = {});
+  /// Make an exchange with one tag, which it may share with others.
+  RepeatedExchange(mpi::Context& context, std::span<const Outgoing> outgoing, std::span<const Incoming> incoming,
+                   int tag, const RepeatedExchangeOptions& options = {})
+      : RepeatedExchange(context, outgoing, incoming, mpi::TagBlock{tag, 1, nullptr}, options) {}
   RepeatedExchange(RepeatedExchange&&) noexcept;
   RepeatedExchange& operator=(RepeatedExchange&&) = delete;
   /// Destroy the exchange. Between begin() and end() that is a bug that ends the job, unless an exception is in flight.
@@ -98,8 +112,8 @@ class RepeatedExchange {
   [[nodiscard]] std::span<std::byte> outgoing(std::size_t i) const& noexcept;
   [[nodiscard]] std::size_t n_outgoing() const noexcept;
 
-  /// Start a round. Local; with `wait_each` it waits for each send, which may take until its receiver calls MPI. Until
-  /// end() touch neither the send nor the receive buffers.
+  /// Start a round. Local; from the second round on, with `wait_each` it waits for each send, which may take until its
+  /// receiver calls MPI. Until end() touch neither the send nor the receive buffers.
   void begin(const Pack& pack = {});
   /// Test the messages while the caller computes. Local; most calls cost a nanosecond, so call it often.
   /// @return whether all messages have arrived and all sends are done
@@ -112,6 +126,9 @@ class RepeatedExchange {
   [[nodiscard]] std::optional<std::size_t> wait_for_arrived();
   /// Wait for the messages of this round. Local, blocks. @param arrived  called for each incoming message that was not
   /// handed out before, in the order of the list; in the order of arrival with `wait_some` and after next_arrived()
+  /// @throws Error{usage} in the first round, as progress() and the calls that take messages do, if a peer exchanges
+  /// other contents. Nothing of them has reached the receive buffers, unless the block has one tag; the exchange is of
+  /// no use any more
   void end(const Arrived& arrived = {});
 
   [[nodiscard]] bool is_travelling() const noexcept;

@@ -7,9 +7,11 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "barrio/exchange/repeated_exchange.hpp"
+#include "barrio/exchange/value_type.hpp"
 #include "barrio/mesh/box_layout.hpp"
 #include "barrio/mpi/datatype.hpp"
 
@@ -34,25 +36,36 @@ class BoxField {
   /// @param values  of each box: shape (places, n_components); places run along the first axis first
   template <mpi::Trivial T>
   static BoxField by_place(Centering centering, std::span<const std::span<T>> values, int n_components = 1) {
-    return BoxField(centering, sizeof(T) * n_components, 1, bytes_of(values));
+    return BoxField(centering, exchange::value_type<T>(), n_components, false, bytes_of(values));
   }
   /// Make a field that stores one array of places per component.
   /// @param values  of each box: shape (n_components, places)
   template <mpi::Trivial T>
   static BoxField by_component(Centering centering, std::span<const std::span<T>> values, int n_components) {
-    return BoxField(centering, sizeof(T), n_components, bytes_of(values));
+    return BoxField(centering, exchange::value_type<T>(), n_components, true, bytes_of(values));
   }
+  /// Make a field by place of values whose type is known at run time.
+  BoxField(Centering centering, exchange::ValueType type, int n_components, bool is_by_component,
+           std::vector<std::span<std::byte>> boxes)
+      : centering_(centering),
+        type_(std::move(type)),
+        n_components_(n_components),
+        is_by_component_(is_by_component),
+        boxes_(std::move(boxes)) {}
 
   [[nodiscard]] Centering centering() const noexcept { return centering_; }
   /// Return the bytes of one place in one array.
-  [[nodiscard]] std::size_t place_bytes() const noexcept { return place_bytes_; }
+  [[nodiscard]] std::size_t place_bytes() const noexcept {
+    return type_.n_bytes * static_cast<std::size_t>(is_by_component_ ? 1 : n_components_);
+  }
   /// Return the number of arrays over its places that each box stores, one after the other.
-  [[nodiscard]] std::size_t n_arrays() const noexcept { return n_arrays_; }
+  [[nodiscard]] std::size_t n_arrays() const noexcept { return is_by_component_ ? n_components_ : 1; }
+  /// Return type and number of the values of a place.
+  [[nodiscard]] const exchange::ValueType& type() const& noexcept { return type_; }
+  [[nodiscard]] int n_components() const noexcept { return n_components_; }
   [[nodiscard]] std::span<const std::span<std::byte>> boxes() const& noexcept { return boxes_; }
 
  private:
-  BoxField(Centering centering, std::size_t place_bytes, std::size_t n_arrays, std::vector<std::span<std::byte>> boxes)
-      : centering_(centering), place_bytes_(place_bytes), n_arrays_(n_arrays), boxes_(std::move(boxes)) {}
   template <class T>
   static std::vector<std::span<std::byte>> bytes_of(std::span<const std::span<T>> values) {
     std::vector<std::span<std::byte>> all;
@@ -60,8 +73,9 @@ class BoxField {
     return all;
   }
   Centering centering_;
-  std::size_t place_bytes_;
-  std::size_t n_arrays_;
+  exchange::ValueType type_;
+  int n_components_;
+  bool is_by_component_;
   std::vector<std::span<std::byte>> boxes_;
 };
 
@@ -83,6 +97,12 @@ class BoxHalo {
   BoxHalo(BoxHalo&&) noexcept;
   BoxHalo& operator=(BoxHalo&&) = delete;
   ~BoxHalo();
+
+  /// Tell whether fields have the types, components and places of those of the halo.
+  [[nodiscard]] bool fits(std::span<const BoxField> fields) const noexcept;
+  /// Exchange other arrays of the same fields from the next round on. Local. @pre no round is under way
+  /// @throws Error{usage} as the constructor, and if number, type or components of the fields differ
+  void set_fields(std::vector<BoxField> fields);
 
   /// Send the values that others need and start to receive. Local. Until end(), do not write places that a box has
   /// itself, and do not use ghosts of boxes that were not handed out.

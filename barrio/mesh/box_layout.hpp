@@ -84,8 +84,8 @@ class BoxLayout {
     return std::span(neighbours_).subspan(first_[box], first_[box + 1] - first_[box]);
   }
   std::span<const Neighbour> neighbours_of(std::size_t box) const&& = delete;
-  /// Return the tag of exchanges on this layout, which must begin in the same order on all ranks.
-  [[nodiscard]] int tag() const noexcept { return tags_.first; }
+  /// Return the tags of exchanges on this layout; their first rounds must begin in the same order on all ranks.
+  [[nodiscard]] const mpi::TagBlock& tags() const& noexcept { return tags_; }
 
   /// Check that both boxes of each pair list each other alike. Collective.
   void validate() const;

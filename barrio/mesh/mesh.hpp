@@ -251,7 +251,7 @@ class Mesh {
   [[nodiscard]] exchange::HaloExchange<T> plan(const Field<T>& field,
                                                const exchange::RepeatedExchangeOptions& how = {}) const {
     return {context(), halo_plan(field.dim()), field.values(), field.n_components(),
-            with_message_class(how, field.dim(), sizeof(T) * field.n_components())};
+            described(how, field.name(), field.dim(), sizeof(T) * field.n_components())};
   }
   [[nodiscard]] std::shared_ptr<const exchange::HaloPlan> halo_plan(Dim dim) const;
 
@@ -320,8 +320,9 @@ class Mesh {
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 
  private:
-  [[nodiscard]] static exchange::RepeatedExchangeOptions with_message_class(exchange::RepeatedExchangeOptions how,
-                                                                            Dim dim, std::size_t n_bytes);
+  [[nodiscard]] static exchange::RepeatedExchangeOptions described(exchange::RepeatedExchangeOptions how,
+                                                                   const std::string& name, Dim dim,
+                                                                   std::size_t n_bytes);
   friend class MeshAssembly;
   friend class MeshBuilder;
   friend class MeshMigration;

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "barrio/exchange/value_type.hpp"
 #include "barrio/geometry/index_box.hpp"
 #include "barrio/mesh/box_layout.hpp"
 #include "barrio/mesh/tables.hpp"
@@ -18,6 +19,8 @@
 namespace barrio::mesh {
 
 using IndexBox = geometry::IndexBox<3>;
+template <std::size_t D>
+class BoxHalo;
 
 /// Decomposition of the index space over ranks: the number of boxes along i, j and k.
 /// Source: Tautges et al. 2012, section VI; names as in its reference implementation.
@@ -112,12 +115,13 @@ class StructuredMesh {
   /// fields, of fields on vertices and faces, or one that travels while the caller computes. It reaches one cell beyond
   /// the ghost layers, if boxes are as thick.
   [[nodiscard]] std::shared_ptr<const BoxLayout<3>> layout() const noexcept { return layout_; }
-  /// Bring the ghosts of a field on cells up to date, by a halo made for this one exchange. All ranks take part.
+  /// Bring the ghosts of a field on cells up to date. All ranks take part. The mesh keeps a halo for each type and
+  /// number of components, made at the first call.
   /// @param[in,out] values  shape (local_cells().size(), n_components)
   /// @throws Error{usage} for a field of another size
   template <mpi::Trivial T>
   void exchange(std::span<T> values, int n_components = 1) const {
-    exchange_bytes(std::as_writable_bytes(values), sizeof(T) * n_components);
+    exchange_bytes(std::as_writable_bytes(values), barrio::exchange::value_type<T>(), n_components);
   }
 
   /// Make the same mesh as tables, with each rank's slabs and with the ranks' boxes as parts: for files, for joining
@@ -136,7 +140,7 @@ class StructuredMesh {
   [[nodiscard]] Rank rank_at(const std::array<int, 3>& at) const noexcept;
   void check_axis(std::size_t axis) const;
   void find_neighbours();
-  void exchange_bytes(std::span<std::byte> values, std::size_t cell_bytes) const;
+  void exchange_bytes(std::span<std::byte> values, const barrio::exchange::ValueType& type, int n_components) const;
 
   mpi::Context* context_;
   StructuredOptions options_;
@@ -145,6 +149,7 @@ class StructuredMesh {
   IndexBox local_;
   std::vector<Neighbour> neighbours_;
   std::shared_ptr<const BoxLayout<3>> layout_;
+  mutable std::vector<std::shared_ptr<BoxHalo<3>>> halos_;  // one for each type and number of components
 };
 
 }  // namespace barrio::mesh

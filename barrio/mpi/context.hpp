@@ -4,7 +4,9 @@
 
 #include <mpi.h>
 
+#include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -39,9 +41,15 @@ struct Counters {
 struct TagBlock {
   int first = 0;
   int count = 1;
+  std::shared_ptr<std::atomic<unsigned>> n_taken =
+      nullptr;  ///< shared by all copies of the block; null: take() gives the first tag
   /// Return the tag of an epoch; successive epochs use successive tags, modulo the block.
   [[nodiscard]] int of_epoch(std::uint64_t epoch) const noexcept {
     return first + static_cast<int>(epoch % static_cast<std::uint64_t>(count));
+  }
+  /// Take the next tag of the block, after the last one the first again. All ranks take them in the same order.
+  [[nodiscard]] int take() const noexcept {
+    return n_taken ? first + static_cast<int>(n_taken->fetch_add(1) % static_cast<unsigned>(count)) : first;
   }
 };
 
@@ -93,6 +101,13 @@ class Context {
   /// MPI_TAG_UB / count later objects have been made.
   TagBlock take_tags(int count);
 
+  /// Set the work that `agree` does while it waits, unless there is some: other ranks may need it to arrive there.
+  /// Exchange takes in the packets of open rounds. Local.
+  void set_idle_work(std::function<void()> work) {
+    if (!idle_work_) idle_work_ = std::move(work);
+  }
+  [[nodiscard]] const std::function<void()>& idle_work() const noexcept { return idle_work_; }
+
   /// Return the T that a room above keeps for all objects it makes of this context. It is made at the first call and
   /// destroyed with the context. Local; any thread.
   template <class T>
@@ -114,6 +129,7 @@ class Context {
   Log log_;
   Trace trace_;
   Counters counters_;
+  std::function<void()> idle_work_;
   std::mutex kept_lock_;
   std::vector<std::pair<std::type_index, std::shared_ptr<void>>> kept_;
   int tag_limit_ = 32767;

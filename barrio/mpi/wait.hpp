@@ -5,6 +5,7 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string_view>
 
@@ -49,7 +50,9 @@ void wait(MPI_Request& request, const WaitPolicy& policy, MPI_Status* status = M
 /// Complete all requests. Local, blocks.
 void wait_all(std::span<MPI_Request> requests, const WaitPolicy& policy);
 
-/// Complete one request or give up. Local. @return false if the limit passed first; the request is still active then
-bool wait_for(MPI_Request& request, const WaitPolicy& policy, double limit_seconds);
+/// Complete one request or give up. Local. @param work  done between polls, if there is any
+/// @return false if the limit passed first; the request is still active then
+bool wait_for(MPI_Request& request, const WaitPolicy& policy, double limit_seconds,
+              const std::function<void()>& work = {});
 
 }  // namespace barrio::mpi

@@ -135,7 +135,7 @@ class EndedSeries(Case):
 
     def test_a_killed_run_leaves_complete_states(self) -> None:
         for moment in range(MOMENTS):
-            for path in self.folder.glob("run.*"):  # the checkpoint of an earlier run is not of this one
+            for path in self.folder.glob("run.*"):  # a checkpoint of an earlier run is not its own
                 path.unlink()
             process, mark = self.start()
             last = self.random.randrange(1, 15)

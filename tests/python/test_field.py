@@ -155,3 +155,38 @@ def test_several_threads_may_wait(box: barrio.Mesh) -> None:
     stop.set()
     thread.join()
     assert count > 0
+
+
+def test_fields_in_another_order_are_named(comm: MPI.Comm) -> None:
+    mesh = barrio.box(comm, n=(4, 4, comm.size), ghost_layers=1, parts=comm.size)
+    types = {"u": "float64", "id": "int64", "v": "float64"}
+    order = ["u", "id", "v"] if comm.rank == 0 else ["v", "id", "u"]
+    fields = {name: mesh.add_field(name, Dim.vertex, dtype=types[name]) for name in order}
+    if comm.size == 1:
+        return
+    fields[order[0]].values[:] = 7
+    try:
+        fields[order[0]].exchange()
+    except barrio.UsageError as error:
+        said = str(error)
+    else:
+        said = ""
+    if comm.rank < 2:  # slabs: they are neighbours
+        assert "field 'u' on dimension 0, float64" in said
+        assert "field 'v' on dimension 0, float64" in said
+        assert (fields[order[0]].values == 7).all()
+
+
+@pytest.mark.parametrize("mine", TYPES)
+def test_other_types_are_named(comm: MPI.Comm, mine: str) -> None:
+    for theirs in TYPES:
+        mesh = barrio.box(comm, n=(4, 4, comm.size), ghost_layers=1, parts=comm.size)
+        field = mesh.add_field("u", Dim.volume, dtype=mine if comm.rank == 0 else theirs)
+        field.values[:] = 7
+        try:
+            field.exchange()
+        except barrio.UsageError as error:
+            assert mine in str(error) and theirs in str(error)
+            assert (field.values == 7).all()
+        else:
+            assert mine == theirs or comm.rank > 1 or comm.size == 1

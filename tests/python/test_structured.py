@@ -152,3 +152,21 @@ def test_join(comm: MPI.Comm, folder: Path) -> None:
         barrio.join(comm, pieces, joints=[(0, 9, 1.0)])
     with pytest.raises(barrio.Error, match="nowhere"):
         barrio.join(comm, [folder / "nowhere.h5m"])
+
+
+def test_values_of_other_types_are_named(comm: MPI.Comm) -> None:
+    for theirs, components in ((np.int64, 1), (np.float32, 1), (np.float64, 2)):
+        mesh = barrio.StructuredMesh(
+            comm, (8, 4 * comm.size, 8), decomposition="alljorkori", ghost_layers=1
+        )
+        shape = (
+            mesh.cell_shape if components == 1 or comm.rank == 0 else (*mesh.cell_shape, components)
+        )
+        values = np.full(shape, 7, dtype=np.float64 if comm.rank == 0 else theirs)
+        try:
+            mesh.exchange(values)
+        except barrio.UsageError as error:
+            assert "float64" in str(error)
+            assert (values == 7).all()
+        else:
+            assert comm.size == 1 or comm.rank not in (0, 1)

@@ -26,9 +26,8 @@ void Collapse::propose(Slot v, std::uint32_t round, std::vector<Candidate>& out)
     if (!note_shortest(v)) return;
   }
   // Short edges first, by the note, which may be of an edge that is gone: no star is walked for an order.
-  out.push_back({order_of(vertex(v).short_step, hash_of(vertex(v).key, {0, round}) >> 6U),
-                 {v, no_slot, no_slot},
-                 vertex(v).tet});
+  out.push_back(
+      {order_of(vertex(v).short_step, hash_of(vertex(v).key, {0, round}) >> 6U), {v, no_slot, no_slot}, vertex(v).tet});
 }
 
 /// Note the length of the shortest edge of the star that was gathered. @return whether it is to be collapsed

@@ -19,6 +19,8 @@ exchange::RepeatedExchangeOptions exchange_options(exchange::Strategy strategy, 
   exchange::RepeatedExchangeOptions options;
   options.strategy = strategy;
   options.message_class = fmt::format("amr.{}.{}", phase, level);
+  options.contents = fmt::format("{} of level {}", phase, level);
+  options.is_checked = false;  // all ranks derive both sides from one hierarchy, and make them often
   return options;
 }
 

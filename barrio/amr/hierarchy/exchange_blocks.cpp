@@ -14,8 +14,9 @@ void exchange_blocks(mpi::Context& context, const BlockMotion& motion, std::size
   for (const BlockMotion::Message& one : motion.incoming)
     incoming.push_back({.from = one.peer, .bytes = {new_blocks[one.level][one.number], block_bytes}});
   const mpi::TagBlock tags = context.take_tags(1);
-  exchange::RepeatedExchange exchange(context, outgoing, incoming, tags.first,
-                                      {.strategy = exchange::Strategy::delayed_waits});
+  exchange::RepeatedExchange exchange(
+      context, outgoing, incoming, tags.first,
+      {.strategy = exchange::Strategy::delayed_waits, .contents = "blocks that move", .is_checked = false});
   exchange.begin([&](std::size_t i) {
     const BlockMotion::Message& one = motion.outgoing[i];
     std::memcpy(exchange.outgoing(i).data(), old_blocks[one.level][one.number], block_bytes);

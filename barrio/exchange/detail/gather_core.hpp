@@ -15,6 +15,9 @@
 
 namespace barrio::exchange::detail {
 
+/// Operator of a GatherScatter, as its messages tell it.
+enum class Combines : std::uint32_t { function, sum, product, min, max };
+
 /// Transport of a GatherScatter's values between ranks. Knows bytes and the kind of the values, not types.
 /// A message is two words, the kind and the bytes of a slot, then the slots, aligned for any type of value.
 /// Call order: start(); with `pairwise` write out_slots() of each peer, send(), receive(), fold in_slots() and
@@ -28,7 +31,8 @@ class GatherCore {
   ~GatherCore();
 
   /// Begin an exchange with `n_components` values of a kind per slot.
-  void start(const MessageKind& kind, std::size_t n_components);
+  /// @param combine  operator, the same on all ranks
+  void start(const MessageKind& kind, std::size_t n_components, Combines combine);
   /// Tell whether values go straight from the caller's array into messages, without partials().
   [[nodiscard]] bool is_direct() const noexcept { return method_ == GatherMethod::pairwise && !plan_.has_repeats; }
   /// Return one value per slot: first this rank's contribution, finally the result. Aligned for any number.
@@ -70,14 +74,16 @@ class GatherCore {
   using Buffer = std::vector<std::byte>;
   struct Head {
     MessageKind kind;
-    std::uint64_t slot_bytes;
+    std::uint32_t slot_bytes;
+    Combines combine;
+    bool operator==(const Head&) const = default;
   };
   static constexpr std::size_t head_bytes = sizeof(Head);
   static_assert(head_bytes == 16 && head_bytes % __STDCPP_DEFAULT_NEW_ALIGNMENT__ == 0);
   /// Message that does not match this rank's exchange.
   struct Misfit {
     Rank from;
-    MessageKind kind;
+    Head head;
   };
   /// Count the bytes of a buffer for messages of these slots.
   [[nodiscard]] std::size_t buffer_bytes(const GatherEdges& edges) const noexcept;
@@ -116,6 +122,7 @@ class GatherCore {
   GatherMethod planned_method_ = GatherMethod::automatic;  // the method for which buffers are laid out
   mpi::TagBlock tags_;
   MessageKind kind_{};
+  Combines combine_ = Combines::function;
   std::size_t slot_bytes_ = 0;
   bool is_travelling_ = false;
   Buffer partials_;

@@ -2,16 +2,22 @@
 
 #include <fmt/format.h>
 
+#include <string>
+#include <utility>
+
 #include "barrio/base/memory.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/mpi/agree.hpp"
 
 namespace barrio::exchange {
-namespace {
-// Exchanges begin in one order on all ranks, and messages between two ranks keep it, so they share one tag. `reduce()`
-// sends without the engine, which may still delay an exchange: it has a tag of its own.
-constexpr int n_halo_tags = 2;
-}  // namespace
+
+RepeatedExchangeOptions detail::with_contents(RepeatedExchangeOptions options, const char* act, const MessageKind& kind,
+                                              std::size_t n_components) {
+  const std::string what = options.contents.empty() ? "values" : std::exchange(options.contents, {});
+  options.contents = fmt::format("{} of {}, {}{}", act, what,
+                                 n_components == 1 ? "" : fmt::format("{} x ", n_components), type_name(kind));
+  return options;
+}
 
 std::uint64_t HaloPlan::memory_bytes() const noexcept {
   return barrio::memory_bytes(incoming) + barrio::memory_bytes(readers) + barrio::memory_bytes(out_offsets) +
@@ -21,7 +27,7 @@ std::uint64_t HaloPlan::memory_bytes() const noexcept {
 HaloPlan plan_halo(mpi::Context& context, std::span<const GlobalId> copies, std::span<const Rank> owners,
                    LocalId first_copy, const std::function<LocalId(GlobalId)>& local_of) {
   HaloPlan plan;
-  plan.tags = context.take_tags(n_halo_tags);
+  plan.tags = context.take_tags(HaloPlan::n_tags);
   for (std::size_t i = 0; i < copies.size(); ++i) {
     if (i == 0 || owners[i] != owners[i - 1])
       plan.incoming.push_back({owners[i], first_copy + static_cast<std::int32_t>(i), 0});

@@ -1,11 +1,17 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <atomic>
 #include <climits>
 #include <string>
+#include <utility>
 
+#include "barrio/base/abort.hpp"
 #include "barrio/base/assert.hpp"
 #include "barrio/base/error.hpp"
 #include "barrio/base/memory.hpp"
+#include "barrio/base/sort_unique.hpp"
 #include "barrio/exchange/engine.hpp"
 #include "barrio/exchange/repeated/repeated_core.hpp"
 #include "barrio/mpi/check.hpp"
@@ -79,15 +85,20 @@ void check_messages(const mpi::Context& context, std::span<const Outgoing> outgo
 }  // namespace
 
 RepeatedCore::RepeatedCore(mpi::Context& context, std::span<const Outgoing> outgoing,
-                           std::span<const Incoming> incoming, int tag, const RepeatedExchangeOptions& options)
+                           std::span<const Incoming> incoming, mpi::TagBlock tags,
+                           const RepeatedExchangeOptions& options)
     : context_(context),
       engine_(options.engine),
-      tag_(tag),
+      tags_(std::move(tags)),
+      contents_(options.contents.empty() ? "bytes" : options.contents),
+      is_checked_(options.is_checked),
+      stall_warning_seconds_(options.stall_warning_seconds),
+      stall_limit_seconds_(options.stall_limit_seconds),
       learnt_(context.kept<StrategyMemory>().of(options.message_class, candidates_of(options))),
       pace_(options.n_tests > 0 ? options.n_tests : context.profile().n_tests, context.profile().test_seconds,
             options.n_tests > 0),
       is_timed_(options.is_timed) {
-  check_messages(context, outgoing, incoming, tag);
+  check_messages(context, outgoing, incoming, tags_.first);
   if (options.strategy == Strategy::thread && options.engine == nullptr)
     throw Error(ErrorCode::usage, {.subject = "Strategy::thread",
                                    .cause = "needs an engine, whose thread does the exchange",
@@ -124,17 +135,133 @@ void RepeatedCore::make_persistent() {
                "MPI_Send_init");
 }
 
-void RepeatedCore::start_receives() {
-  if (strategy_ == Strategy::persistent) {
-    // One by one: MPI_Startall may start them in any order, and only their order tells messages from one peer apart.
-    for (MPI_Request& request : receives()) mpi::check(MPI_Start(&request), "MPI_Start");
+RepeatedCore::IdleWait::IdleWait(RepeatedCore& core)
+    : core_(core), pause_(core.context_.wait_policy()), next_warning_(core.stall_warning_seconds_) {}
+
+void RepeatedCore::IdleWait::operator()() {
+  constexpr std::uint64_t polls_per_look_at_the_clock = 1024;
+  pause_();
+  if (++n_polls_ % polls_per_look_at_the_clock != 0) return;
+  const double now = mpi::seconds_now();
+  if (since_ == 0.0) since_ = now;
+  const double seconds = now - since_;
+  if (seconds > next_warning_) {
+    next_warning_ *= 2;
+    core_.context_.log().warning(core_.describe_stall(seconds));
+  }
+  if (core_.stall_limit_seconds_ > 0 && seconds > core_.stall_limit_seconds_)
+    abort_job(ErrorCode::failed,
+              core_.describe_stall(seconds) +
+                  "; the limit of this exchange ends the job (RepeatedExchangeOptions::stall_limit_seconds)");
+}
+
+std::string RepeatedCore::describe_stall(double seconds) {
+  constexpr std::size_t max_named = 4;
+  std::vector<Rank> missing;
+  if (!is_threaded() && !is_checking_) {
+    for (std::size_t i = 0; i < wires_->in.size(); ++i) {
+      int done = 0;
+      if (receives()[i] != MPI_REQUEST_NULL)
+        mpi::check(MPI_Request_get_status(receives()[i], &done, MPI_STATUS_IGNORE), "MPI_Request_get_status");
+      if (done == 0 && receives()[i] != MPI_REQUEST_NULL) missing.push_back(wires_->in[i].peer);
+    }
+  } else {
+    for (const Wire& wire : wires_->in) missing.push_back(wire.peer);
+  }
+  sort_unique(missing);
+  const std::size_t n_named = std::min(missing.size(), max_named);
+  std::string ranks = missing.empty() ? "its messages to be received"
+                                      : fmt::format("rank{} {}", missing.size() > 1 ? "s" : "",
+                                                    fmt::join(missing.begin(), missing.begin() + n_named, ", "));
+  if (missing.size() > n_named) ranks += fmt::format(" and {} more", missing.size() - n_named);
+  return fmt::format("rank {} waits for {}{}: exchange {} of {}, for {:.1f} s{}", context_.rank(),
+                     is_threaded() && missing.size() > 1 ? "some of " : "", ranks, statistics_.n_rounds + 1, contents_,
+                     seconds, likely_cause());
+}
+
+std::string RepeatedCore::likely_cause() {
+  if (is_threaded()) return "";  // MPI may belong to the thread
+  for (const Wire& wire : wires_->in) {
+    int found = 0;
+    MPI_Status status;
+    mpi::check(MPI_Iprobe(wire.peer, MPI_ANY_TAG, context_.comm(), &found, &status), "MPI_Iprobe");
+    if (found == 0 || status.MPI_TAG == tag_) continue;
+    const bool is_of_block = status.MPI_TAG >= tags_.first && status.MPI_TAG < tags_.first + tags_.count;
+    return fmt::format("; rank {} has sent a message of {}: {}", wire.peer,
+                       is_of_block ? "another exchange of this plan" : "another plan or round",
+                       is_of_block ? "perhaps ranks begin exchanges in different orders and wait for each"
+                                   : "perhaps it exchanges something else");
+  }
+  return "";
+}
+
+void RepeatedCore::wait_all(std::span<MPI_Request> requests) {
+  if (context_.wait_policy().kind == mpi::WaitPolicy::Kind::block) {
+    mpi::wait_all(requests, context_.wait_policy());
     return;
   }
-  for (std::size_t i = 0; i < wires_->in.size(); ++i) {
-    const Wire& wire = wires_->in[i];
-    mpi::check(MPI_Irecv(wire.data, wire.n_bytes, MPI_BYTE, wire.peer, tag_, context_.comm(), &requests_[i]),
-               "MPI_Irecv");
+  IdleWait wait(*this);
+  for (int done = 0;; wait()) {
+    mpi::check(MPI_Testall(mpi::as_count(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE), "MPI_Testall");
+    if (done != 0) return;
   }
+}
+
+void RepeatedCore::begin_check() {
+  tag_ = tags_.take();
+  if (!is_checked_ || requests_.empty()) return;
+  check_ = std::make_unique<ContentsCheck>(context_, *wires_, tag_, contents_);
+  is_checking_ = true;
+}
+
+bool RepeatedCore::pass_check() {
+  if (!is_checking_) return true;
+  if (!check_->test()) return false;
+  is_refused_.store(check_->has_misfit(), std::memory_order_release);
+  throw_if_refused();
+  is_checking_ = false;
+  receive_checked();
+  return true;
+}
+
+void RepeatedCore::wait_for_check() {
+  const bool blocks = context_.wait_policy().kind == mpi::WaitPolicy::Kind::block;
+  if (is_checking_ && blocks) mpi::wait_all(check_->receives(), context_.wait_policy());
+  IdleWait wait(*this);
+  while (!pass_check()) wait();
+}
+
+void RepeatedCore::throw_if_refused() const {
+  if (is_refused()) check_->throw_misfit();
+}
+
+void RepeatedCore::start_receives() {
+  if (is_checking_) check_->post_receives();
+  for (std::size_t i = 0; i < wires_->in.size(); ++i)
+    if (!is_deferred(i)) start_receive(i);
+}
+
+bool RepeatedCore::is_deferred(std::size_t i) const noexcept {
+  // Exchanges that share a tag must post their receives in the order of their begin(). A message of this rank to itself
+  // needs no check, and Open MPI 4.1 crashes if it is received late.
+  return check_ && tags_.count > 1 && wires_->in[i].peer != context_.rank();
+}
+
+void RepeatedCore::receive_checked() {
+  for (std::size_t i = 0; i < wires_->in.size(); ++i)
+    if (is_deferred(i)) start_receive(i);
+}
+
+void RepeatedCore::start_receive(std::size_t i) {
+  const Wire& wire = wires_->in[i];
+  MPI_Request& request = receives()[i];
+  // Persistent ones one by one: MPI_Startall may start them in any order, and only their order tells messages from one
+  // peer apart.
+  if (strategy_ == Strategy::persistent) {
+    mpi::check(MPI_Start(&request), "MPI_Start");
+    return;
+  }
+  mpi::check(MPI_Irecv(wire.data, wire.n_bytes, MPI_BYTE, wire.peer, tag_, context_.comm(), &request), "MPI_Irecv");
 }
 
 void RepeatedCore::start_send(std::size_t i) {
@@ -148,6 +275,7 @@ void RepeatedCore::start_send(std::size_t i) {
 }
 
 void RepeatedCore::start_sends() {
+  if (check_) check_->send();
   for (std::size_t i = 0; i < wires_->out.size(); ++i) start_send(i);
 }
 
@@ -161,13 +289,15 @@ void RepeatedCore::start_all(const Pack& pack) {
   const bool has_tests =
       strategy_ == Strategy::staggered_tests || strategy_ == Strategy::coalesced || strategy_ == Strategy::persistent;
   start_receives();
+  if (check_) check_->send();
   const std::span<MPI_Request> incoming = receives();
   for (std::size_t i = 0; i < wires_->out.size(); ++i) {
     pack_wire(wires_->out[i], pack);
     start_send(i);
-    if (strategy_ == Strategy::wait_each) mpi::wait(sends()[i], context_.wait_policy());
+    // In the first round it would wait for a receive that its peer posts only after the check.
+    if (strategy_ == Strategy::wait_each && !is_checking_) wait_all(sends().subspan(i, 1));
     // Packing counts as computing: take in messages meanwhile (Saif 2004, figure 4.3).
-    if (has_tests && i + 1 < wires_->out.size() && !incoming.empty()) {
+    if (has_tests && !is_checking_ && i + 1 < wires_->out.size() && !incoming.empty()) {
       int done = 0;
       mpi::check(MPI_Test(&incoming[i % incoming.size()], &done, MPI_STATUS_IGNORE), "MPI_Test");
     }
@@ -180,10 +310,12 @@ void RepeatedCore::count_round() {
     std::atomic_ref(counter).fetch_add(n, std::memory_order_relaxed);
   };
   mpi::Counters& counters = context_.counters();
-  add(counters.messages_received, wires_->in.size());
-  add(counters.messages_sent, wires_->out.size());
-  add(counters.bytes_received, wires_->n_bytes_in());
-  add(counters.bytes_sent, wires_->n_bytes_out());
+  const std::size_t n_words_in = check_ ? check_->n_received() : 0;
+  const std::size_t n_words_out = check_ ? check_->n_sent() : 0;
+  add(counters.messages_received, wires_->in.size() + n_words_in);
+  add(counters.messages_sent, wires_->out.size() + n_words_out);
+  add(counters.bytes_received, wires_->n_bytes_in() + n_words_in * ContentsCheck::word_bytes);
+  add(counters.bytes_sent, wires_->n_bytes_out() + n_words_out * ContentsCheck::word_bytes);
 }
 
 bool RepeatedCore::is_paced() const noexcept {
@@ -195,6 +327,7 @@ bool RepeatedCore::is_paced() const noexcept {
 void RepeatedCore::begin(const Pack& pack) {
   BARRIO_ASSERT(cheap, !is_travelling_ && "begin() again before end()");
   strategy_ = learnt_->begin_round(this, &mpi::seconds_now);
+  if (tag_ < 0) begin_check();
   is_travelling_ = true;
   is_done_ = requests_.empty();
   takes_arrivals_ = false;
@@ -220,9 +353,11 @@ bool RepeatedCore::test() {
   if (!is_travelling_) return true;
   const Stopwatch timing(is_timed_, statistics_.seconds.test);
   if (is_threaded()) {
+    throw_if_refused();
     pace_.tested(false);
     return is_done_ = is_done();
   }
+  if (!pass_check()) return false;
   if (strategy_ == Strategy::delayed_waits || strategy_ == Strategy::wait_each || strategy_ == Strategy::wait_some) {
     pace_.tested(false);
     return false;
@@ -255,12 +390,24 @@ bool RepeatedCore::call_mpi() {
 }
 
 bool RepeatedCore::test_receives() {
+  if (is_checking_) {
+    if (is_refused() || !check_->test()) return false;
+    is_refused_.store(check_->has_misfit(), std::memory_order_release);  // the caller throws it
+    if (is_refused()) return false;
+    is_checking_ = false;
+    receive_checked();
+  }
   record_arrived(false);
   return arrivals_.all_arrived();
 }
 
 bool RepeatedCore::test_sends() {
   int done = 0;
+  if (check_) {
+    mpi::check(MPI_Testall(mpi::as_count(check_->sends().size()), check_->sends().data(), &done, MPI_STATUSES_IGNORE),
+               "MPI_Testall");
+    if (done == 0) return false;
+  }
   mpi::check(MPI_Testall(static_cast<int>(wires_->out.size()), sends().data(), &done, MPI_STATUSES_IGNORE),
              "MPI_Testall");
   return done != 0;
@@ -283,13 +430,15 @@ bool RepeatedCore::record_arrived(bool blocks) {
 
 void RepeatedCore::find_arrived(bool waits) {
   const bool blocks = waits && context_.wait_policy().kind == mpi::WaitPolicy::Kind::block;
-  mpi::Pause pause(context_.wait_policy());
+  IdleWait wait(*this);
   if (is_threaded()) {
-    while (waits && !arrivals_.next_wire()) pause();
+    for (; waits && !arrivals_.next_wire(); wait()) throw_if_refused();
   } else if (is_done_) {
     arrivals_.record_all();
   } else {
-    while (!record_arrived(blocks) && waits) pause();
+    if (waits) wait_for_check();
+    if (!pass_check()) return;
+    while (!record_arrived(blocks) && waits) wait();
   }
 }
 
@@ -323,11 +472,12 @@ void RepeatedCore::wait_for_receives(const Arrived& arrived) {
   }
   {
     const Stopwatch timing(is_timed_, statistics_.seconds.wait);
+    IdleWait wait(*this);
     if (is_threaded()) {
-      mpi::Pause pause(context_.wait_policy());
-      while (!is_done()) pause();
+      for (; !is_done(); wait()) throw_if_refused();
     } else if (!is_done_) {
-      mpi::wait_all(receives(), context_.wait_policy());
+      wait_for_check();
+      wait_all(receives());
     }
   }
   if (takes_arrivals_) return;
@@ -345,7 +495,11 @@ void RepeatedCore::end(const Arrived& arrived) {
   if (!is_done_ || arrived || wires_->has_joined()) {
     wait_for_receives(arrived);
     const Stopwatch timing(is_timed_, statistics_.seconds.wait);
-    if (!is_done_ && !is_threaded()) mpi::wait_all(sends(), context_.wait_policy());
+    if (!is_done_ && !is_threaded()) wait_all(sends());
+  }
+  if (check_) {
+    if (!is_threaded()) wait_all(check_->sends());
+    check_.reset();
   }
   is_travelling_ = false;
   is_done_ = true;

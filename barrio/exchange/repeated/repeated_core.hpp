@@ -1,9 +1,13 @@
 #pragma once
 
+#include <atomic>
+#include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "barrio/exchange/repeated/arrivals.hpp"
+#include "barrio/exchange/repeated/contents_check.hpp"
 #include "barrio/exchange/repeated/engine_job.hpp"
 #include "barrio/exchange/repeated/strategy_memory.hpp"
 #include "barrio/exchange/repeated/test_pace.hpp"
@@ -15,8 +19,8 @@ namespace barrio::exchange::detail {
 /// Requests of a RepeatedExchange, and the times when they are started, tested and waited for.
 class RepeatedCore : public EngineJob {
  public:
-  RepeatedCore(mpi::Context& context, std::span<const Outgoing> outgoing, std::span<const Incoming> incoming, int tag,
-               const RepeatedExchangeOptions& options);
+  RepeatedCore(mpi::Context& context, std::span<const Outgoing> outgoing, std::span<const Incoming> incoming,
+               mpi::TagBlock tags, const RepeatedExchangeOptions& options);
   RepeatedCore(const RepeatedCore&) = delete;
   RepeatedCore& operator=(const RepeatedCore&) = delete;
   ~RepeatedCore() override;
@@ -32,6 +36,8 @@ class RepeatedCore : public EngineJob {
 
   [[nodiscard]] const Wires& wires() const noexcept { return *wires_; }
   [[nodiscard]] bool is_travelling() const noexcept { return is_travelling_; }
+  /// Tell whether a peer exchanges other contents.
+  [[nodiscard]] bool is_refused() const noexcept { return is_refused_.load(std::memory_order_acquire); }
   [[nodiscard]] const RepeatedExchangeStatistics& statistics() const noexcept { return statistics_; }
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 
@@ -45,6 +51,32 @@ class RepeatedCore : public EngineJob {
   using Pack = RepeatedExchange::Pack;
   using Arrived = RepeatedExchange::Arrived;
 
+  /// Wait between polls, and look at the clock now and then.
+  class IdleWait {
+   public:
+    explicit IdleWait(RepeatedCore& core);
+    void operator()();
+
+   private:
+    RepeatedCore& core_;
+    mpi::Pause pause_;
+    std::uint64_t n_polls_ = 0;
+    double since_ = 0.0;
+    double next_warning_;
+  };
+  void begin_check();
+  /// Let the check of contents go on, in the first round. @return whether messages are being received
+  /// @throws Error{usage} if a peer exchanges other contents
+  bool pass_check();
+  void wait_for_check();
+  void throw_if_refused() const;
+  /// Tell whether a message is received only when the check has passed.
+  [[nodiscard]] bool is_deferred(std::size_t wire) const noexcept;
+  void receive_checked();
+  void start_receive(std::size_t wire);
+  void wait_all(std::span<MPI_Request> requests);
+  [[nodiscard]] std::string describe_stall(double seconds);
+  [[nodiscard]] std::string likely_cause();
   bool test();
   /// Make one call that lets MPI progress. @return whether all messages have arrived and all sends are done
   bool call_mpi();
@@ -65,8 +97,16 @@ class RepeatedCore : public EngineJob {
 
   mpi::Context& context_;
   Engine* engine_;
-  int tag_;
+  mpi::TagBlock tags_;
+  int tag_ = -1;  ///< from the first round on
+  std::string contents_;
+  bool is_checked_;
+  double stall_warning_seconds_;
+  double stall_limit_seconds_;
   std::unique_ptr<Wires> wires_;
+  std::unique_ptr<ContentsCheck> check_;  ///< in the first round
+  bool is_checking_ = false;              ///< messages are not received yet; of the thread that receives
+  std::atomic<bool> is_refused_ = false;
   std::vector<MPI_Request> requests_;    ///< of incoming, then of outgoing wires
   std::vector<MPI_Request> persistent_;  ///< persistent ones of the same wires, made when first used
   std::vector<int> completed_;

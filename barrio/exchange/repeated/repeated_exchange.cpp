@@ -1,19 +1,21 @@
 #include "barrio/exchange/repeated_exchange.hpp"
 
 #include <exception>
+#include <utility>
 
 #include "barrio/exchange/repeated/repeated_core.hpp"
 
 namespace barrio::exchange {
 
 RepeatedExchange::RepeatedExchange(mpi::Context& context, std::span<const Outgoing> outgoing,
-                                   std::span<const Incoming> incoming, int tag, const RepeatedExchangeOptions& options)
-    : core_(std::make_unique<detail::RepeatedCore>(context, outgoing, incoming, tag, options)) {}
+                                   std::span<const Incoming> incoming, mpi::TagBlock tags,
+                                   const RepeatedExchangeOptions& options)
+    : core_(std::make_unique<detail::RepeatedCore>(context, outgoing, incoming, std::move(tags), options)) {}
 RepeatedExchange::RepeatedExchange(RepeatedExchange&&) noexcept = default;
 
 RepeatedExchange::~RepeatedExchange() {
   // MPI, or a thread, may still use the core's buffers.
-  if (!core_ || !core_->is_travelling() || std::uncaught_exceptions() == 0) return;
+  if (!core_ || !core_->is_travelling() || (std::uncaught_exceptions() == 0 && !core_->is_refused())) return;
   core_->abandon();
   static_cast<void>(core_.release());
 }

@@ -38,6 +38,7 @@ class Wires {
   std::vector<Wire> in;
 
   [[nodiscard]] std::span<std::byte> outgoing(std::size_t i) const noexcept { return outgoing_[i]; }
+  [[nodiscard]] std::span<std::byte> incoming(std::size_t i) const noexcept { return incoming_[i]; }
   [[nodiscard]] std::size_t n_outgoing() const noexcept { return outgoing_.size(); }
   [[nodiscard]] std::size_t n_incoming() const noexcept { return incoming_.size(); }
   [[nodiscard]] std::uint64_t n_bytes_out() const noexcept { return n_bytes_out_; }

@@ -31,6 +31,20 @@ constexpr std::uint32_t polls_per_look_at_the_clock = 64;
 constexpr std::uint64_t n_rounds_with_check = 4;
 constexpr std::uint64_t n_rounds_without_check = 64;
 
+/// Explain a packet that is too long for its buffer. MPICH explains it itself, and ends the job.
+void check_arrivals(int code, const char* call) {
+  if (code == MPI_SUCCESS) return;
+  int error_class = MPI_SUCCESS;
+  MPI_Error_class(code, &error_class);
+  if (error_class == MPI_ERR_TRUNCATE || error_class == MPI_ERR_IN_STATUS)
+    throw Error(
+        ErrorCode::usage,
+        {.subject = "a round",
+         .cause = "got a packet that is longer than this rank's packets",
+         .remedy = "make the Neighborhood with the same packet_bytes on all ranks; validate() finds which differ"});
+  mpi::check(code, call);
+}
+
 }  // namespace
 
 PacketCore::PacketCore(mpi::Context& context, std::vector<Rank> neighbours, const PacketCoreOptions& options)
@@ -46,6 +60,8 @@ PacketCore::PacketCore(mpi::Context& context, std::vector<Rank> neighbours, cons
   options_.first_packet = {whole_packet(options.first_packet.least), whole_packet(options.first_packet.most)};
   allocate_tables();
   termination_ = prepare(options_.termination);
+  // A rank that fills a round may wait for one that already agrees on the outcome to take its packets in.
+  context.set_idle_work([&rounds = open_rounds_] { look_at_all(rounds); });
 }
 
 Termination PacketCore::prepare(Termination wanted) {
@@ -130,7 +146,7 @@ void PacketCore::complete_sends() {
   for (const std::span<MPI_Request> sends : {std::span(requests_), std::span(parcel_sends_)}) {
     for (int done = 0; !open_rounds_.empty() && done == 0;) {
       mpi::check(MPI_Testall(mpi::as_count(sends.size()), sends.data(), &done, MPI_STATUSES_IGNORE), "MPI_Testall");
-      if (done == 0 && !take_some_elsewhere()) pause();
+      if (done == 0 && !look_at_all(open_rounds_, this)) pause();
     }
     mpi::wait_all(sends, context_.wait_policy());
   }
@@ -260,8 +276,9 @@ bool PacketCore::take_some(int n_looks) {
   const std::span<MPI_Request> watched = std::span(requests_).subspan(n_send_requests_);
   int n = 0;
   for (int i = 0; i < n_looks && n == 0; ++i)
-    mpi::check(MPI_Testsome(mpi::as_count(watched.size()), watched.data(), &n, completed_.data(), MPI_STATUSES_IGNORE),
-               "MPI_Testsome");
+    check_arrivals(
+        MPI_Testsome(mpi::as_count(watched.size()), watched.data(), &n, completed_.data(), MPI_STATUSES_IGNORE),
+        "MPI_Testsome");
   return take_completed(n, n_send_requests_);
 }
 
@@ -270,8 +287,9 @@ bool PacketCore::wait_for_some(bool watches_sends) {
   const std::size_t first = watches_sends ? 0 : n_send_requests_;
   const std::span<MPI_Request> watched = std::span(requests_).subspan(first);
   int n = 0;
-  mpi::check(MPI_Waitsome(mpi::as_count(watched.size()), watched.data(), &n, completed_.data(), MPI_STATUSES_IGNORE),
-             "MPI_Waitsome");
+  check_arrivals(
+      MPI_Waitsome(mpi::as_count(watched.size()), watched.data(), &n, completed_.data(), MPI_STATUSES_IGNORE),
+      "MPI_Waitsome");
   return take_completed(n, first);
 }
 
@@ -294,13 +312,13 @@ bool PacketCore::look() {
   const bool agrees = !agreement_.is_reached() && (!escalates() || state_.is_over());
   if (advance_agreement()) return true;
   if (may_be_more_ && !state_.is_over() && take_some(agrees ? 1 : 2)) return true;
-  return take_some_elsewhere();
+  return look_at_all(open_rounds_, this);
 }
 
-bool PacketCore::take_some_elsewhere() {
+bool PacketCore::look_at_all(std::span<PacketCore* const> rounds, const PacketCore* but) {
   bool is_some = false;
-  for (PacketCore* other : open_rounds_)
-    if (other != this && (other->take_some(2) || other->advance_agreement())) is_some = true;
+  for (PacketCore* const one : rounds)
+    if (one != but && (one->take_some(2) || one->advance_agreement())) is_some = true;
   return is_some;
 }
 
@@ -310,7 +328,7 @@ bool PacketCore::may_block() const noexcept {
 
 void PacketCore::progress(bool watches_sends, mpi::Pause& pause) {
   const bool blocks = may_block() && (!agreement_.is_needed() || !state_.is_over());
-  if (blocks ? wait_for_some(watches_sends) || advance_agreement() || take_some_elsewhere() : look()) {
+  if (blocks ? wait_for_some(watches_sends) || advance_agreement() || look_at_all(open_rounds_, this) : look()) {
     pause.reset();
     n_idle_polls_ = 0;
     return;

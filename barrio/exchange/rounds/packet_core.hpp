@@ -67,6 +67,9 @@ class PacketCore final : public RoundCore {
   [[nodiscard]] const RoundStatistics& statistics() const noexcept override { return statistics_; }
   [[nodiscard]] Likeness likeness() const noexcept override;
 
+  /// Take in what has arrived for any of these rounds but one. @return false if nothing has
+  static bool look_at_all(std::span<PacketCore* const> rounds, const PacketCore* but = nullptr);
+
  private:
   /// Traffic in one direction between two neighbours.
   struct Way {
@@ -168,8 +171,6 @@ class PacketCore final : public RoundCore {
   /// Sleep until a packet or an announced parcel arrives, and take it in. @return false if none is awaited
   bool wait_for_some(bool watches_sends);
   bool take_completed(int n, std::size_t first);
-  /// Take in messages of the other open rounds. @return false if none has arrived
-  bool take_some_elsewhere();
   void take_packet(std::size_t channel);
   void take_pass(std::size_t channel);
   void take_parcel(std::size_t place);

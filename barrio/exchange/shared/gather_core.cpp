@@ -21,6 +21,17 @@ namespace {
 // exchange while a slow one ends. Within one tag, message order keeps exchanges apart.
 constexpr int n_gather_tags = 2;
 
+const char* name(Combines combine) {
+  switch (combine) {
+    case Combines::sum: return "Sum";
+    case Combines::product: return "Product";
+    case Combines::min: return "Min";
+    case Combines::max: return "Max";
+    case Combines::function: break;
+  }
+  return "a function of its own";
+}
+
 }  // namespace
 
 GatherCore::GatherCore(mpi::Context& context, GatherPlan plan, GatherMethod method)
@@ -81,10 +92,11 @@ void GatherCore::find_contributions(const GatherEdges& edges, const GatherFold& 
   }
 }
 
-void GatherCore::start(const MessageKind& kind, std::size_t n_components) {
+void GatherCore::start(const MessageKind& kind, std::size_t n_components, Combines combine) {
   BARRIO_ASSERT(cheap, !is_travelling_ && "begin() again before end()");
   is_travelling_ = true;
   kind_ = kind;
+  combine_ = combine;
   misfit_.reset();
   const std::size_t slot_bytes = kind.n_bytes * n_components;
   if (slot_bytes != slot_bytes_ || method_ != planned_method_) lay_out(slot_bytes);
@@ -189,14 +201,19 @@ void GatherCore::finish() {
   is_travelling_ = false;
   if (!misfit_) return;
   const std::string subject = fmt::format("message from rank {}", misfit_->from);
-  if (misfit_->kind != kind_) refuse_kind(subject, misfit_->kind, kind_);
+  if (misfit_->head.kind != kind_) refuse_kind(subject, misfit_->head.kind, kind_);
+  if (misfit_->head.combine != combine_)
+    throw Error(ErrorCode::usage, {.subject = subject,
+                                   .cause = fmt::format("combines by {}, but this rank by {}",
+                                                        name(misfit_->head.combine), name(combine_)),
+                                   .remedy = "use the same operator on all ranks"});
   throw Error(ErrorCode::usage, {.subject = subject,
                                  .cause = fmt::format("must have {} bytes for each shared id", slot_bytes_),
                                  .remedy = "give the same number of components on all ranks"});
 }
 
 void GatherCore::put_head(std::byte* message) const noexcept {
-  const Head head{kind_, slot_bytes_};
+  const Head head{kind_, static_cast<std::uint32_t>(slot_bytes_), combine_};
   std::memcpy(message, &head, sizeof head);
 }
 
@@ -259,8 +276,8 @@ void GatherCore::check_messages(const GatherEdges& edges, const Buffer& buffer) 
 void GatherCore::check_message(Rank from, const std::byte* message) {
   Head head{};
   std::memcpy(&head, message, sizeof head);
-  if (head.kind == kind_ && head.slot_bytes == slot_bytes_) return;
-  if (!misfit_ || from < misfit_->from) misfit_ = Misfit{from, head.kind};
+  if (head == Head{kind_, static_cast<std::uint32_t>(slot_bytes_), combine_}) return;
+  if (!misfit_ || from < misfit_->from) misfit_ = Misfit{from, head};
 }
 
 void GatherCore::route(const GatherEdges& out, const Buffer& sent, const GatherEdges& in, Buffer& received) {

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -312,7 +314,9 @@ void MeshAdoption::take_values(detail::Ghosts& ghosts) {
             for (std::size_t i = 0; i < origins.size(); ++i)
               if (origins[i] >= 0)
                 std::copy_n(given_values.begin() + width * origins[i], width, values.begin() + width * i);
-            exchange::HaloExchange<T>(context_, halo, values, field->n_components).exchange();
+            exchange::HaloExchange<T>(context_, halo, values, field->n_components,
+                                      {.contents = fmt::format("field '{}'", field->name)})
+                .exchange();
             given_values = std::move(values);
           },
           field->values);

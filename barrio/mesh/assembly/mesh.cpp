@@ -177,7 +177,9 @@ void Mesh::update_copies() {
     if (!halo) continue;
     std::visit(
         [&]<class T>(std::vector<T>& values) {
-          exchange::HaloExchange<T>(context(), halo, values, field->n_components).exchange();
+          exchange::HaloExchange<T>(context(), halo, values, field->n_components,
+                                    described({}, field->name, field->dim, sizeof(T) * field->n_components))
+              .exchange();
         },
         field->values);
   }
@@ -307,8 +309,9 @@ void Mesh::refuse_type(const FieldData& found, const FieldValues& wanted) {
                                  .remedy = fmt::format("ask for {}", type_names[found.values.index()])});
 }
 
-exchange::RepeatedExchangeOptions Mesh::with_message_class(exchange::RepeatedExchangeOptions how, Dim dim,
-                                                           std::size_t n_bytes) {
+exchange::RepeatedExchangeOptions Mesh::described(exchange::RepeatedExchangeOptions how, const std::string& name,
+                                                  Dim dim, std::size_t n_bytes) {
+  if (how.contents.empty()) how.contents = fmt::format("field '{}' on dimension {}", name, value(dim));
   if (how.message_class.empty()) how.message_class = fmt::format("mesh, {} bytes on dimension {}", n_bytes, index(dim));
   return how;
 }

@@ -151,7 +151,7 @@ void number_cells(mpi::Context& context, KnownCells& known, const Ghosts& ghosts
 
   // The sender knows the reader's order: ascending global ids, as in its own places.
   auto plan = std::make_shared<exchange::HaloPlan>();
-  plan->tags = context.take_tags(1);
+  plan->tags = context.take_tags(exchange::HaloPlan::n_tags);
   plan->incoming = incoming_of(table.owners);
   for (std::size_t r = 0; r < ghosts.sent.ranks.size(); ++r) {
     if (ghosts.sent.places[r].empty()) continue;

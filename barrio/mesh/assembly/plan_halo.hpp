@@ -40,7 +40,7 @@ template <class LocalOf>
 std::shared_ptr<const exchange::HaloPlan> plan_halo_in(exchange::Neighborhood& hood, std::span<const GlobalId> ids,
                                                        const Owners& owners, LocalOf&& local_of) {
   auto plan = std::make_shared<exchange::HaloPlan>();
-  plan->tags = hood.context().take_tags(1);
+  plan->tags = hood.context().take_tags(exchange::HaloPlan::n_tags);
   plan->incoming = incoming_of(owners);
   auto round = hood.begin_round<GlobalId>();
   for (const Owners::Run& run : owners.copies()) {

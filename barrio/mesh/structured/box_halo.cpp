@@ -1,10 +1,14 @@
 #include "barrio/mesh/box_halo.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <string>
 #include <tuple>
+#include <utility>
 
+#include "barrio/base/assert.hpp"
 #include "barrio/base/error.hpp"
 #include "barrio/base/memory.hpp"
 #include "barrio/mesh/structured/box_regions.hpp"
@@ -64,6 +68,7 @@ struct BoxHalo<D>::Body {
       piece.rows.for_each([&](const auto& row) { visit(array + piece.rows.at(row), piece.rows.row_bytes); });
     }
   }
+  [[nodiscard]] std::string contents() const;
   void pack(std::size_t message) const;
   void unpack(std::size_t message);
   void copy_here() const;
@@ -209,12 +214,24 @@ void BoxHalo<D>::Body::make_exchange() {
   for (std::size_t i = 0; i < received.size(); ++i)
     incoming.push_back({received[i].peer, std::span(arriving).subspan(arriving_first[i], received[i].n_bytes)});
   exchange::RepeatedExchangeOptions how = options.exchange;
+  if (how.contents.empty()) how.contents = contents();
   if (how.message_class.empty()) {
     std::size_t place_bytes = 0;
     for (const BoxField& field : fields) place_bytes += field.place_bytes() * field.n_arrays();
     how.message_class = fmt::format("boxes of {} axes, {} layers of {} bytes", D, options.ghosts, place_bytes);
   }
-  exchange = std::make_unique<exchange::RepeatedExchange>(layout->context(), outgoing, incoming, layout->tag(), how);
+  exchange = std::make_unique<exchange::RepeatedExchange>(layout->context(), outgoing, incoming, layout->tags(), how);
+}
+
+template <std::size_t D>
+std::string BoxHalo<D>::Body::contents() const {
+  std::vector<std::string> all;
+  for (const BoxField& field : fields) {
+    const std::string& type = field.type().name;
+    all.push_back(field.n_components() == 1 ? type : fmt::format("{} x {}", field.n_components(), type));
+  }
+  return fmt::format("{} layer{} of ghosts of boxes, {}", options.ghosts, options.ghosts == 1 ? "" : "s",
+                     fmt::join(all, " and "));
 }
 
 template <std::size_t D>
@@ -276,6 +293,25 @@ template <std::size_t D>
 BoxHalo<D>::BoxHalo(BoxHalo&&) noexcept = default;
 template <std::size_t D>
 BoxHalo<D>::~BoxHalo() = default;
+
+template <std::size_t D>
+bool BoxHalo<D>::fits(std::span<const BoxField> fields) const noexcept {
+  return std::ranges::equal(fields, body_->fields, [](const BoxField& a, const BoxField& b) {
+    return a.type() == b.type() && a.n_components() == b.n_components() && a.n_arrays() == b.n_arrays() &&
+           a.centering() == b.centering();
+  });
+}
+
+template <std::size_t D>
+void BoxHalo<D>::set_fields(std::vector<BoxField> fields) {
+  Body& body = *body_;
+  BARRIO_ASSERT(cheap, !body.exchange->is_travelling() && "set_fields() between begin() and end()");
+  if (!fits(fields))
+    refuse(ErrorCode::usage, "fields of a halo of boxes", "must have the types and components of those before",
+           "make another BoxHalo");
+  std::swap(body.fields, fields);
+  body.check();
+}
 
 template <std::size_t D>
 void BoxHalo<D>::begin() {

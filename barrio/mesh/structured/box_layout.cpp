@@ -18,6 +18,7 @@ namespace barrio::mesh {
 namespace {
 
 constexpr RegionName layout_region{"mesh.boxes"};
+constexpr int n_tags = 256;  // the halos of a layout take one each
 
 template <std::size_t D>
 std::string text_of(const geometry::IndexBox<D>& box) {
@@ -79,7 +80,11 @@ template geometry::IndexBox<3> places(geometry::IndexBox<3>, Centering) noexcept
 template <std::size_t D>
 BoxLayout<D>::BoxLayout(mpi::Context& context, const Box& domain, std::vector<Box> boxes,
                         const BoxLayoutOptions<D>& options)
-    : context_(&context), domain_(domain), options_(options), boxes_(std::move(boxes)), tags_(context.take_tags(1)) {
+    : context_(&context),
+      domain_(domain),
+      options_(options),
+      boxes_(std::move(boxes)),
+      tags_(context.take_tags(n_tags)) {
   const Region region(context.trace(), layout_region);
   check();
   find_neighbours();
@@ -100,7 +105,7 @@ BoxLayout<D>::BoxLayout(mpi::Context& context, const Box& domain, std::vector<Bo
       options_(options),
       boxes_(std::move(boxes)),
       neighbours_(std::move(neighbours)),
-      tags_(context.take_tags(1)) {
+      tags_(context.take_tags(n_tags)) {
   sort_neighbours();
 }
 

@@ -289,11 +289,19 @@ void StructuredMesh::find_neighbours() {
   BARRIO_ASSERT(cheap, agrees && "ranks were given different boxes", context_->rank());
 }
 
-void StructuredMesh::exchange_bytes(std::span<std::byte> values, std::size_t cell_bytes) const {
-  const std::vector<std::span<std::byte>> boxes(layout_->boxes().size(), values);
-  BoxHalo<3> halo(layout_, {BoxField::by_place<std::byte>(Centering::cell, boxes, static_cast<int>(cell_bytes))},
-                  {.ghosts = options_.ghost_layers, .has_outside = false});
-  halo.exchange();
+void StructuredMesh::exchange_bytes(std::span<std::byte> values, const barrio::exchange::ValueType& type,
+                                    int n_components) const {
+  const BoxField field(Centering::cell, type, n_components, false,
+                       std::vector<std::span<std::byte>>(layout_->boxes().size(), values));
+  auto at = std::ranges::find_if(halos_, [&](const auto& halo) { return halo->fits(std::span(&field, 1)); });
+  if (at == halos_.end()) {
+    at = halos_.insert(
+        at, std::make_shared<BoxHalo<3>>(layout_, std::vector{field},
+                                         BoxHaloOptions{.ghosts = options_.ghost_layers, .has_outside = false}));
+  } else {
+    (*at)->set_fields({field});
+  }
+  (*at)->exchange();
 }
 
 std::int64_t StructuredMesh::n_shared_vertices() const noexcept {

@@ -46,7 +46,8 @@ void Context::refuse_thread(const char* act) {
 TagBlock Context::take_tags(int count) {
   BARRIO_ASSERT(cheap, count > 0 && count < tag_limit_ - first_object_tag, count, tag_limit_);
   if (next_tag_ > tag_limit_ - count) next_tag_ = first_object_tag;
-  const TagBlock block{next_tag_, count};
+  TagBlock block{next_tag_, count, nullptr};
+  if (count > 1) block.n_taken = std::make_shared<std::atomic<unsigned>>(0);
   next_tag_ += count;
   return block;
 }

@@ -87,13 +87,14 @@ void wait_all(std::span<MPI_Request> requests, const WaitPolicy& policy) {
   }
 }
 
-bool wait_for(MPI_Request& request, const WaitPolicy& policy, double limit_seconds) {
+bool wait_for(MPI_Request& request, const WaitPolicy& policy, double limit_seconds, const std::function<void()>& work) {
   const double give_up = MPI_Wtime() + limit_seconds;
   Pause pause(policy);
   for (int done = 0;; pause()) {
     check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
     if (done != 0) return true;
     if (MPI_Wtime() > give_up) return false;
+    if (work) work();
   }
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <string>
@@ -106,6 +107,35 @@ TEST_P(CancelledRounds, MayBeCancelledWhileTheRoundObjectLives) {
   }
   EXPECT_TRUE(round.collect().empty());
   expect_sound(hood);
+}
+
+/// Agree on the outcome of filling an open round: a rank that waits there takes packets in, or the others, whose sends
+/// wait for room, would never come.
+TEST_P(CancelledRounds, AgreeWhileTheyAreOpen) {
+  Neighborhood hood = make_hood();
+  for (const std::size_t n : {0U, 1'000U, 100'000U, 1'000'000U}) {
+    for (Rank failing = -1; failing < world().size(); ++failing) {
+      if (n > 100'000 && failing > 0) continue;
+      bool has_failed = false;
+      try {
+        auto round = hood.begin_round<double>();
+        agree_after(world(), [&] {
+          for (const Rank to : hood.neighbours()) std::ranges::fill(round.allocate(to, n), 47.11);
+          if (world().rank() == failing)
+            throw Error(ErrorCode::bad_input, {.subject = "wing.h5m", .cause = "is truncated"});
+        });
+        round.close();
+        std::size_t n_read = 0;
+        for (const auto& [from, message] : round.received()) n_read += message == 47.11 ? 1 : 0;
+        EXPECT_EQ(n_read, n * hood.neighbours().size());
+      } catch (const AgreedError& error) {
+        has_failed = true;
+        EXPECT_EQ(error.first_rank(), failing);
+        hood.cancel_round();
+      }
+      EXPECT_EQ(has_failed, failing >= 0);
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Terminations, CancelledRounds,
