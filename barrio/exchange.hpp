@@ -21,3 +21,4 @@
 #include "barrio/exchange/strategy.hpp"
 #include "barrio/exchange/traffic.hpp"
 #include "barrio/exchange/tuple_list.hpp"
+#include "barrio/exchange/value_type.hpp"

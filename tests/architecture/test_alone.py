@@ -25,7 +25,7 @@ NEEDED = {
     "barrio/base/error.hpp": "<optional>",
     "barrio/geometry/index_box.hpp": "<vector>",
     "barrio/mesh/mesh.hpp": "<variant>",
-    "barrio/amr/simulation.hpp": "<functional>",
+    "barrio/amr/simulation.hpp": "barrio/exchange/strategy.hpp",
 }
 
 
