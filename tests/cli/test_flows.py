@@ -10,7 +10,7 @@ from barrio_case import COMMAND, MPIEXEC, OLD, RANKS, WING, Case, at_ranks, barr
 # Computed by one rank.
 WING_CHECKSUM = "baccf1251a00fe90"
 WING8_CHECKSUM = "79226b4a79c3548e"
-ADAPTED_CHECKSUM = "bce190504fe07cee"
+ADAPTED_CHECKSUM = "655bfada50b367e6"
 BOX_CHECKSUM = "353f22f3d697e3c4"
 
 
