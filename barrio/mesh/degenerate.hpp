@@ -38,9 +38,10 @@ struct DegenerateCells {
 DegenerateCells count_degenerate(mpi::Context& context, const MeshTables& tables);
 
 /// Replace degenerate cells by cells of the type they look like, with the same orientation. Collective. The new cells
-/// move, in order, to new blocks behind all others, one block per type. Cells that collapsed below their dimension are
-/// dropped. Sets, parts and tags follow, and so do tag values that are entities. A cell stays as it is if no type fits
-/// (a hex with one edge collapsed), or if it has more nodes than corners. Polygons and polyhedra are ignored.
+/// move, in order, to new blocks behind all others, one block per type and number of nodes. Cells that collapsed below
+/// their dimension are dropped. Sets, parts and tags follow, and so do tag values that are entities. A cell with nodes
+/// in the middles of its edges keeps those of the edges that are left. It stays as it is if no type fits (a hex with
+/// one edge collapsed), or if it has nodes in the middles of sides. Polygons and polyhedra are ignored.
 /// @pre tables are valid (see `validate`) except for degenerate cells
 /// Cost: one pass over sound cells; blocks with degenerate cells are sent once
 DegenerateCells reduce_degenerate(mpi::Context& context, MeshTables& tables);

@@ -58,7 +58,7 @@ void see_to_degenerate(mpi::Context& context, mesh::MeshTables& tables, const st
   const bool reduces = degenerate == mesh::Degenerate::reduce;
   const mesh::DegenerateCells cells =
       reduces ? mesh::reduce_degenerate(context, tables) : mesh::count_degenerate(context, tables);
-  const char* why = reduces && !cells.kept.empty() ? "; no type fits those, or they are of second order" : "";
+  const char* why = reduces && !cells.kept.empty() ? "; no type fits those" : "";
   context.log().notice(fmt::format("{}: cells had one vertex at two corners or more: {}{}", path, cells.text(), why));
   if (tables.top_dim() != top)
     throw AgreedError(ErrorCode::bad_input, {.subject = path,

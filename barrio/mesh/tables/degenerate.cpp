@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "barrio/base/error.hpp"
@@ -60,23 +61,25 @@ class Collapses {
   const Collapse& of(const CellBlock& block, std::span<const GlobalId> nodes) {
     static constexpr Collapse sound{};
     static constexpr Collapse other{Outcome::other};
-    const int n = topology(block.type).n_corners;
+    const std::size_t n_corners = topology(block.type).n_corners;
     Pattern pattern{};
-    bool is_sound = true;
-    for (int i = 0; i < n; ++i) {
+    const auto find_first = [&](std::size_t i) {
       while (nodes[pattern[i]] != nodes[i]) ++pattern[i];
-      is_sound = is_sound && pattern[i] == i;
-    }
+      return std::cmp_equal(pattern[i], i);
+    };
+    bool is_sound = true;
+    for (std::size_t i = 0; i < n_corners; ++i) is_sound = find_first(i) && is_sound;
     if (is_sound) return sound;
-    if (std::ssize(nodes) > n) return other;
-    const auto [known, is_new] = known_.try_emplace({block.type, pattern});
-    if (is_new) known->second = detail::collapse_of(block.type, std::span(pattern).first(n));
+    if (nodes.size() > pattern.size()) return other;
+    for (std::size_t i = n_corners; i < nodes.size(); ++i) find_first(i);
+    const auto [known, is_new] = known_.try_emplace({block.type, nodes.size(), pattern});
+    if (is_new) known->second = detail::collapse_of(block.type, std::span(pattern).first(nodes.size()));
     return known->second;
   }
 
  private:
-  using Pattern = std::array<std::int8_t, 8>;
-  std::map<std::pair<CellType, Pattern>, Collapse> known_;
+  using Pattern = std::array<std::int8_t, 20>;  // corners and middles of edges
+  std::map<std::tuple<CellType, std::size_t, Pattern>, Collapse> known_;
 };
 
 /// Counts by old type, then by new type; the last two columns are dropped and kept.
@@ -135,11 +138,11 @@ class Reducer {
  public:
   Reducer(mpi::Context& context, MeshTables& tables) : context_(context), tables_(tables) {}
 
-  void run(const DegenerateCells& found) {
+  void run() {
     before_.vertices = tables_.vertices;
     for (const CellBlock& block : tables_.blocks) before_.blocks.push_back({block.type, block.rows, 0, {}, {}});
     std::vector<Membership> members = memberships_at_home(context_, tables_);
-    find_targets(found);
+    find_targets();
     move_cells();
     move_members(members);
     for (TagTable& tag : tables_.tags) move_tag(tag);
@@ -149,30 +152,37 @@ class Reducer {
  private:
   [[nodiscard]] Slabs& rows_of(std::int32_t block) { return tables_.blocks[block].rows; }
 
-  void find_targets(const DegenerateCells& found) {
-    const std::size_t n_before = tables_.blocks.size();
-    std::vector<std::int32_t> block_of(Counts::n_types, Target::no_block);
-    for (const auto& [types, n] : found.reduced) {
-      std::int32_t& block = block_of[index(types.second)];
-      if (block == Target::no_block) {
-        block = static_cast<std::int32_t>(tables_.blocks.size());
-        tables_.blocks.push_back({types.second, {0, context_.size()}, topology(types.second).n_corners, {}, {}});
-      }
-      rows_of(block).n_rows += n;
-    }
-    Collapses collapses;
-    std::vector<int> changes(n_before, 0);
-    targets_.resize(n_before);
-    for_each_degenerate(tables_, collapses, [&](std::size_t b, std::size_t, const Collapse& collapse) {
-      if (collapse.outcome != Outcome::other) changes[b] = 1;
-    });
-    mpi::all_reduce(context_, std::span<int>(changes), MPI_MAX);
-    std::vector<std::int64_t> n_taken(tables_.blocks.size(), 0);  // number of rows used so far, by new block
-    for (std::int32_t b = 0; b < std::ssize(changes); ++b)
-      if (changes[b] != 0) find_targets_of(b, block_of, n_taken);
+  /// Return the number of a kind of smaller cells: by type, those with corners alone first.
+  static std::size_t kind_of(const Collapse& collapse) {
+    return 2 * index(collapse.type) + (collapse.n_nodes > topology(collapse.type).n_corners ? 1 : 0);
   }
 
-  void find_targets_of(std::int32_t b, const std::vector<std::int32_t>& block_of, std::vector<std::int64_t>& n_taken) {
+  void find_targets() {
+    const std::size_t n_before = tables_.blocks.size();
+    Collapses collapses;
+    // Cells that change, by old block, then smaller cells by kind.
+    std::vector<std::int64_t> n_changes(n_before + 2 * Counts::n_types, 0);
+    targets_.resize(n_before);
+    for_each_degenerate(tables_, collapses, [&](std::size_t b, std::size_t, const Collapse& collapse) {
+      if (collapse.outcome != Outcome::other) n_changes[b] += 1;
+      if (collapse.outcome == Outcome::smaller) n_changes[n_before + kind_of(collapse)] += 1;
+    });
+    mpi::all_reduce(context_, std::span<std::int64_t>(n_changes), MPI_SUM);
+    std::vector<std::int32_t> block_of(2 * Counts::n_types, Target::no_block);
+    for (std::size_t kind = 0; kind < block_of.size(); ++kind) {
+      const std::int64_t n = n_changes[n_before + kind];
+      if (n == 0) continue;
+      const CellTopology& smaller = topology(all_cell_types[kind / 2]);
+      const int n_middles = kind % 2 == 0 ? 0 : static_cast<int>(smaller.edges.size() / 2);
+      block_of[kind] = static_cast<std::int32_t>(tables_.blocks.size());
+      tables_.blocks.push_back({all_cell_types[kind / 2], {n, context_.size()}, smaller.n_corners + n_middles, {}, {}});
+    }
+    std::vector<std::int64_t> n_taken(tables_.blocks.size(), 0);  // number of rows used so far, by new block
+    for (std::size_t b = 0; b < n_before; ++b)
+      if (n_changes[b] != 0) find_targets_of(static_cast<std::int32_t>(b), block_of, n_taken);
+  }
+
+  void find_targets_of(std::int32_t b, std::span<const std::int32_t> block_of, std::vector<std::int64_t>& n_taken) {
     CellBlock& block = tables_.blocks[b];
     const std::size_t n_cells = block.rows.size(context_.rank());
     std::vector<std::int64_t> n_here(tables_.blocks.size(), 0);
@@ -183,7 +193,7 @@ class Reducer {
       const Collapse& collapse = collapses.of(block, block.cell(i));
       targets[i] = {b, 0};
       if (collapse.outcome == Outcome::flat) targets[i].block = Target::no_block;
-      if (collapse.outcome == Outcome::smaller) targets[i].block = block_of[index(collapse.type)];
+      if (collapse.outcome == Outcome::smaller) targets[i].block = block_of[kind_of(collapse)];
       if (targets[i].block != Target::no_block) targets[i].row = n_here[targets[i].block]++;
     }
     std::vector<std::int64_t> n_all = n_here;
@@ -219,8 +229,8 @@ class Reducer {
           for (const GlobalId node : nodes) words.push_back(value(node));
         } else {
           const Collapse& collapse = collapses.of(block, nodes);
-          for (int c = 0; c < topology(collapse.type).n_corners; ++c)
-            words.push_back(value(nodes[collapse.corners[c]]));
+          for (const std::int8_t place : std::span(collapse.nodes).first(collapse.n_nodes))
+            words.push_back(value(nodes[place]));
         }
       }
       if (targets_[b]) block.nodes.clear();
@@ -382,7 +392,7 @@ DegenerateCells reduce_degenerate(mpi::Context& context, MeshTables& tables) {
     counts.add(tables.blocks[b].type, collapse);
   });
   const DegenerateCells found = counts.sum(context);
-  if (!found.reduced.empty() || !found.dropped.empty()) Reducer(context, tables).run(found);
+  if (!found.reduced.empty() || !found.dropped.empty()) Reducer(context, tables).run();
   return found;
 }
 

@@ -1,7 +1,9 @@
 // Cells with one vertex at two corners: small VTK files with each kind of collapse, and a mesh with poles.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstring>
 #include <fstream>
 #include <map>
@@ -167,7 +169,7 @@ TEST(Degenerate, WedgesAndPyramidsCollapseTheRightWayRound) {
     return mesh::detail::collapse_of(type, first_alike);
   };
   const auto corners = [](const Collapse& one, std::ptrdiff_t n) {
-    return std::vector<int>(one.corners.begin(), one.corners.begin() + n);
+    return std::vector<int>(one.nodes.begin(), one.nodes.begin() + n);
   };
   const Collapse tet = collapse(CellType::prism, {0, 1, 2, 3, 3, 3});
   EXPECT_EQ(tet.type, CellType::tet);
@@ -176,11 +178,108 @@ TEST(Degenerate, WedgesAndPyramidsCollapseTheRightWayRound) {
   EXPECT_EQ(pyramid.type, CellType::pyramid);
   EXPECT_EQ(corners(pyramid, 5), (std::vector{0, 3, 4, 1, 2}));  // seen from 2, the base is counterclockwise
   EXPECT_EQ(collapse(CellType::pyramid, {0, 1, 2, 2, 4}).type, CellType::tet);
-  EXPECT_EQ(collapse(CellType::pyramid, {0, 1, 2, 3, 0}).outcome, Outcome::flat);
+  const Collapse folded = collapse(CellType::pyramid, {0, 1, 2, 3, 0});  // its base, and two triangles from 0 to 2
+  EXPECT_EQ(folded.type, CellType::tet);
+  EXPECT_EQ(corners(folded, 4), (std::vector{1, 2, 3, 0}));
+  EXPECT_EQ(collapse(CellType::pyramid, {0, 1, 0, 3, 4}).outcome, Outcome::flat);
   EXPECT_EQ(collapse(CellType::hex, {0, 1, 2, 3, 4, 5, 6, 5}).type, CellType::knife);
   EXPECT_EQ(collapse(CellType::hex, {0, 1, 2, 3, 4, 5, 6, 6}).outcome, Outcome::other);
   EXPECT_EQ(collapse(CellType::hex, {0, 1, 2, 3, 4, 5, 6, 7}).outcome, Outcome::sound);
   EXPECT_EQ(collapse(CellType::tet, {0, 1, 2, 2}).outcome, Outcome::flat);
+}
+
+/// Write cells of one VTK type. @param points  x, y, z of each
+std::string cells_of(const std::string& name, int vtk_type, const std::vector<std::array<double, 3>>& points,
+                     const std::vector<std::vector<int>>& cells) {
+  std::string text = "# vtk DataFile Version 3.0\ncells\nASCII\nDATASET UNSTRUCTURED_GRID\n";
+  text += fmt::format("POINTS {} double\n", points.size());
+  for (const auto& x : points) text += fmt::format("{} {} {}\n", x[0], x[1], x[2]);
+  std::size_t n_words = 0;
+  for (const auto& cell : cells) n_words += cell.size() + 1;
+  text += fmt::format("CELLS {} {}\n", cells.size(), n_words);
+  for (const auto& cell : cells) text += fmt::format("{} {}\n", cell.size(), fmt::join(cell, " "));
+  text += fmt::format("CELL_TYPES {}\n", cells.size());
+  for (std::size_t i = 0; i < cells.size(); ++i) text += fmt::format("{}\n", vtk_type);
+  return write_text(name, text);
+}
+
+// As its manual lists them: a tet ends with its last corner five times, a pyramid four times, a wedge twice two.
+TEST(Degenerate, SolidsOfLsDynaAreTheCellsThatTheyAre) {
+  const std::vector<std::array<double, 3>> points{{0, 0, 0}, {1, 0, 0}, {1, 1, 0},     {0, 1, 0},
+                                                  {0, 0, 1}, {0, 1, 2}, {0.5, 0.2, 3}, {0.5, 0.9, 3}};
+  const std::string path = cells_of(
+      "ls_dyna.vtk", 12, points,
+      {{0, 1, 2, 4, 4, 4, 4, 4}, {0, 1, 2, 3, 4, 4, 4, 4}, {0, 1, 2, 3, 6, 6, 7, 7}, {3, 0, 2, 5, 5, 5, 5, 5}});
+  const mesh::MeshTables tables = read_tables(world(), path);
+  EXPECT_EQ(WholeFile(world(), tables).cells, (std::vector<WholeFile::Cell>{{CellType::tet, {0, 1, 2, 4}},
+                                                                            {CellType::tet, {3, 0, 2, 5}},
+                                                                            {CellType::pyramid, {0, 1, 2, 3, 4}},
+                                                                            {CellType::prism, {0, 6, 1, 3, 7, 2}}}));
+  read(world(), path, {.ghost_layers = 1}).validate();
+}
+
+/// Add the nodes in the middles of edges, one for each pair of ends: on an edge that has collapsed its end.
+std::vector<int> with_middles(std::vector<int> cell, std::span<const std::array<int, 2>> edges,
+                              std::vector<std::array<double, 3>>& points, std::map<std::pair<int, int>, int>& middles) {
+  for (const auto& [from, to] : edges) {
+    const auto [low, high] = std::minmax(cell[from], cell[to]);
+    const auto [at, is_new] = middles.try_emplace({low, high}, static_cast<int>(points.size()));
+    if (low == high) at->second = low;
+    if (is_new && low != high) {
+      const auto a = points[low];
+      const auto b = points[high];
+      points.push_back({(a[0] + b[0]) / 2, (a[1] + b[1]) / 2, (a[2] + b[2]) / 2});
+    }
+    cell.push_back(at->second);
+  }
+  return cell;
+}
+
+TEST(Degenerate, CellsOfSecondOrderKeepTheMiddlesOfTheirEdges) {
+  struct Sample {
+    int vtk_type;
+    std::vector<std::array<int, 2>> edges;  // in VTK's order
+    std::vector<std::vector<int>> cells;
+    std::vector<CellType> types;
+  };
+  const std::vector<Sample> samples{
+      {25,
+       {{0, 1}, {1, 2}, {2, 3}, {3, 0}, {4, 5}, {5, 6}, {6, 7}, {7, 4}, {0, 4}, {1, 5}, {2, 6}, {3, 7}},
+       {{0, 1, 2, 3, 4, 5, 6, 7}, {0, 1, 2, 2, 4, 5, 6, 6}, {0, 1, 2, 3, 4, 4, 4, 4}, {0, 1, 2, 2, 4, 4, 4, 4}},
+       {CellType::hex, CellType::tet, CellType::pyramid, CellType::prism}},
+      {26,
+       {{0, 1}, {1, 2}, {2, 0}, {3, 4}, {4, 5}, {5, 3}, {0, 3}, {1, 4}, {2, 5}},
+       {{0, 1, 2, 4, 4, 4}, {0, 1, 3, 4, 5, 3}},
+       {CellType::tet, CellType::pyramid}},
+      {23,
+       {{0, 1}, {1, 2}, {2, 3}, {3, 0}},
+       {{0, 1, 2, 2}, {0, 0, 1, 2}, {0, 1, 2, 3}, {0, 1, 0, 1}},
+       {CellType::triangle, CellType::triangle, CellType::quad}}};
+  for (const Sample& sample : samples) {
+    SCOPED_TRACE(sample.vtk_type);
+    std::vector<std::array<double, 3>> points{{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0},
+                                              {0, 0, 1}, {1, 0, 1}, {1, 1, 1}, {0, 1, 1}};
+    std::map<std::pair<int, int>, int> middles;
+    std::vector<std::vector<int>> cells;
+    for (const auto& cell : sample.cells) cells.push_back(with_middles(cell, sample.edges, points, middles));
+    const std::string path = cells_of(fmt::format("second{}.vtk", sample.vtk_type), sample.vtk_type, points, cells);
+    const WholeFile found(world(), read_tables(world(), path));
+    std::vector<CellType> types;
+    for (const auto& [type, nodes] : found.cells) {
+      types.push_back(type);
+      const mesh::CellTopology& topology = mesh::topology(type);
+      ASSERT_EQ(nodes.size(), topology.n_corners + topology.edges.size() / 2);
+      for (std::size_t e = 0; e < topology.edges.size(); e += 2)
+        for (std::size_t i = 0; i < 3; ++i)
+          EXPECT_EQ(points[nodes[topology.n_corners + e / 2]][i],
+                    (points[nodes[topology.edges[e]]][i] + points[nodes[topology.edges[e + 1]]][i]) / 2);
+    }
+    std::ranges::sort(types);
+    std::vector<CellType> expected = sample.types;
+    std::ranges::sort(expected);
+    EXPECT_EQ(types, expected);
+    read(world(), path, {.ghost_layers = 1}).validate();
+  }
 }
 
 TEST(DegenerateInterop, PolesOfALongitudeLatitudeMesh) {
