@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "barrio/io/common/id_sets.hpp"
 #include "barrio/mesh/quality.hpp"
 
 namespace barrio::io::detail {
@@ -88,8 +89,7 @@ void add_sets(Json& result, const std::vector<mesh::SetInfo>& sets, std::int64_t
 void add_id_sets(Json& result, const std::map<std::pair<int, int>, std::string>& named, int top, std::int64_t n_parts) {
   std::vector<mesh::SetInfo> sets;
   for (const auto& [key, name] : named)
-    sets.push_back(
-        {.kind = key.first == top ? mesh::SetKind::material : mesh::SetKind::neumann, .id = key.second, .name = name});
+    sets.push_back({.kind = kind_of_id_set(mesh::Dim{key.first}, mesh::Dim{top}), .id = key.second, .name = name});
   add_sets(result, sets, n_parts);
 }
 

@@ -51,7 +51,7 @@ void add_entities(Json& result, const CellCounts& counts);
 /// List the sets.
 void add_sets(Json& result, const std::vector<mesh::SetInfo>& sets, std::int64_t n_parts = 0);
 /// List the sets that cells name by dimension and id.
-/// @param named  each once, with its name @param top  dimension of the cells: its sets are materials, others boundaries
+/// @param named  each once, with its name @param top  dimension of the cells (see `kind_of_id_set`)
 void add_id_sets(Json& result, const std::map<std::pair<int, int>, std::string>& named, int top, std::int64_t n_parts);
 
 Json inspect_h5m(const std::string& path, const InspectOptions& options);

@@ -71,10 +71,9 @@ bool IdSets::move_into(mpi::Context& context, mesh::MeshTables& tables,
   const std::size_t n_before = tables.sets.size();
   for (const Key& key : keys) {
     const auto named = names.find({key.dimension, key.id});
-    tables.sets.push_back(
-        {.kind = key.dimension == value(tables.top_dim()) ? mesh::SetKind::material : mesh::SetKind::neumann,
-         .id = key.id,
-         .name = named == names.end() ? "" : named->second});
+    tables.sets.push_back({.kind = kind_of_id_set(mesh::Dim{key.dimension}, tables.top_dim()),
+                           .id = key.id,
+                           .name = named == names.end() ? "" : named->second});
   }
   for (const Run& run : runs_) {
     const auto at = std::ranges::lower_bound(keys, Key{value(run.dim), static_cast<std::int32_t>(run.id)});

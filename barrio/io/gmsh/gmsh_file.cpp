@@ -32,6 +32,8 @@ class Indexer {
         names();
       } else if (section == "$Entities") {
         entities();
+      } else if (section == "$PartitionedEntities" && !index_.is_old) {
+        partitioned_entities();
       } else if (section == "$NOD" && !has_nodes) {
         // The first format has no heading.
         index_.is_old = index_.is_first = true;
@@ -40,7 +42,8 @@ class Indexer {
       } else if (section == "$ELM" && index_.is_first && !has_elements) {
         index_old_gmsh_elements(in_, index_, n_ranks_);
         has_elements = true;
-      } else if (section == "$Nodes") {
+      } else if (section == "$Nodes" || (section == "$ParametricNodes" && index_.is_old)) {
+        index_.has_parameters = section != "$Nodes";
         index_.is_old ? index_old_gmsh_nodes(in_, index_, n_ranks_) : nodes();
         has_nodes = true;
       } else if (section == "$Elements") {
@@ -68,6 +71,7 @@ class Indexer {
   void pass_over(const std::string& section) {
     // Sections of values begin with the number of their texts, of which the first is a name.
     constexpr int line_of_name = 2;
+    if (!section.ends_with("Data") && section != "$Comments") index_.left_out.push_back(section);
     for (int line = 1;; ++line) {
       in_.need_line();
       if (in_.line() == end_of(section)) return;
@@ -106,57 +110,91 @@ class Indexer {
         index_.group_names[{dim, group}] = text.substr(first + 1, last - first - 1);
     }
   }
-  void entities() {
+  template <class T>
+  T next() {
+    return index_.is_binary ? in_.binary<T>() : in_.number<T>();
+  }
+  std::vector<int> next_list() {
+    std::vector<int> list;
+    for (auto n = in_.checked_count(next<std::int64_t>()); n > 0; --n) list.push_back(next<int>());
+    return list;
+  }
+  void begin_line() {
+    if (!index_.is_binary) in_.need_line();
+  }
+  std::array<std::int64_t, 4> numbers_of_entities() {
     std::array<std::int64_t, 4> n{};
-    if (index_.is_binary) {
-      for (auto& count : n) count = in_.checked_count(in_.binary<std::int64_t>());
-    } else {
-      in_.need_line();
-      for (auto& count : n) count = in_.checked_count(in_.number<std::int64_t>());
+    begin_line();
+    for (auto& count : n) count = in_.checked_count(next<std::int64_t>());
+    return n;
+  }
+  /// Read what follows the tags of an entity: its place or box, its groups, and what bounds it.
+  void end_entity(int dim, int tag) {
+    const int n_doubles = dim == 0 ? 3 : 6;
+    for (int d = 0; d < n_doubles; ++d) next<double>();
+    std::vector<int> found = next_list();
+    if (dim > 0 && index_.is_binary) next_list();
+    // A negative group means that the entity's orientation is reversed; the members are the same.
+    for (int& group : found) {
+      if (group == std::numeric_limits<int>::min())
+        in_.refuse(fmt::format("has an entity in physical group {}", group));
+      group = std::abs(group);
     }
+    if (!found.empty()) index_.groups[{dim, tag}] = found;
+  }
+  void entities() {
+    const std::array<std::int64_t, 4> n = numbers_of_entities();
     for (int dim = 0; dim < 4; ++dim) {
       for (std::int64_t i = 0; i < n[dim]; ++i) {
-        const int n_doubles = dim == 0 ? 3 : 6;
-        std::vector<int> found;
-        int tag = 0;
-        if (index_.is_binary) {
-          tag = in_.binary<int>();
-          for (int d = 0; d < n_doubles; ++d) in_.binary<double>();
-          for (auto k = in_.checked_count(in_.binary<std::int64_t>()); k > 0; --k) found.push_back(in_.binary<int>());
-          if (dim > 0)
-            for (auto k = in_.checked_count(in_.binary<std::int64_t>()); k > 0; --k) in_.binary<int>();
-        } else {
-          in_.need_line();
-          tag = in_.number<int>();
-          for (int d = 0; d < n_doubles; ++d) in_.number<double>();
-          for (auto k = in_.number<std::int64_t>(); k > 0; --k) found.push_back(in_.number<int>());
-        }
-        // A negative group means that the entity's orientation is reversed; the members are the same.
-        for (int& group : found) {
-          if (group == std::numeric_limits<int>::min())
-            in_.refuse(fmt::format("has an entity in physical group {}", group));
-          group = std::abs(group);
-        }
-        if (!found.empty()) index_.groups[{dim, tag}] = found;
+        begin_line();
+        end_entity(dim, next<int>());
+      }
+    }
+    if (index_.is_binary) in_.need_line();
+  }
+  /// Read the entities that a partition cuts the others into: elements are in these.
+  void partitioned_entities() {
+    begin_line();
+    const auto n_parts = in_.checked_count(next<std::int64_t>());
+    if (n_parts > std::numeric_limits<std::int32_t>::max()) in_.refuse(fmt::format("announces {} parts", n_parts));
+    index_.n_parts = static_cast<int>(n_parts);
+    begin_line();
+    for (auto n_ghosts = in_.checked_count(next<std::int64_t>()); n_ghosts > 0; --n_ghosts) {
+      begin_line();
+      next<int>();  // entity
+      next<int>();  // part
+    }
+    const std::array<std::int64_t, 4> n = numbers_of_entities();
+    for (int dim = 0; dim < 4; ++dim) {
+      for (std::int64_t i = 0; i < n[dim]; ++i) {
+        begin_line();
+        const int tag = next<int>();
+        next<int>();  // dimension of the parent
+        next<int>();  // parent
+        const std::vector<int> parts = next_list();
+        for (const int part : parts)
+          if (part < 1 || part > index_.n_parts)
+            in_.refuse(fmt::format("has an entity in part {} of {}", part, index_.n_parts));
+        if (!parts.empty()) index_.parts[{dim, tag}] = parts[0] - 1;
+        end_entity(dim, tag);
       }
     }
     if (index_.is_binary) in_.need_line();
   }
   /// Read the head of a section: numbers of blocks and items, smallest tag, largest tag.
   std::array<std::int64_t, 4> section_head() {
-    if (!index_.is_binary) in_.need_line();
+    begin_line();
     std::array<std::int64_t, 4> head{};
-    for (auto& word : head) word = index_.is_binary ? in_.binary<std::int64_t>() : in_.number<std::int64_t>();
+    for (auto& word : head) word = next<std::int64_t>();
     return head;
   }
   GmshIndex::Block next_block() {
     GmshIndex::Block block;
-    const auto word = [&] { return index_.is_binary ? in_.binary<int>() : in_.number<int>(); };
-    if (!index_.is_binary) in_.need_line();
-    block.entity_dim = word();
-    block.entity_tag = word();
-    block.type = word();
-    block.n = in_.checked_count(index_.is_binary ? in_.binary<std::int64_t>() : in_.number<std::int64_t>());
+    begin_line();
+    block.entity_dim = next<int>();
+    block.entity_tag = next<int>();
+    block.type = next<int>();
+    block.n = in_.checked_count(next<std::int64_t>());
     return block;
   }
   void nodes() {
@@ -247,13 +285,21 @@ std::string GmshIndex::group_name(int dim, int group) const {
   return at == group_names.end() ? "" : at->second;
 }
 
+int GmshIndex::part_of(int dim, int entity) const {
+  const auto at = parts.find({dim, entity});
+  return at == parts.end() ? -1 : at->second;
+}
+
 void GmshIndex::share(mpi::Context& context) {
-  std::array<std::int64_t, 4> header{is_binary ? 1 : 0, is_old ? 1 : 0, max_node_tag, is_first ? 1 : 0};
+  std::array<std::int64_t, 6> header{is_binary ? 1 : 0, is_old ? 1 : 0, max_node_tag,
+                                     is_first ? 1 : 0,  n_parts,        has_parameters ? 1 : 0};
   mpi::broadcast(context, std::span<std::int64_t>(header));
   is_binary = header[0] != 0;
   is_old = header[1] != 0;
   max_node_tag = header[2];
   is_first = header[3] != 0;
+  n_parts = static_cast<int>(header[4]);
+  has_parameters = header[5] != 0;
   mpi::broadcast(context, nodes);
   mpi::broadcast(context, elements);
   std::string text;
@@ -262,14 +308,17 @@ void GmshIndex::share(mpi::Context& context) {
     for (const auto& [key, name] : group_names) named.push_back({key.first, key.second, name});
     Json grouped = Json::array();
     for (const auto& [key, list] : groups) grouped.push_back({key.first, key.second, list});
-    text = Json{named, grouped}.dump(-1, ' ', true, Json::error_handler_t::replace);
+    Json parted = Json::array();
+    for (const auto& [key, part] : parts) parted.push_back({key.first, key.second, part});
+    text = Json{named, grouped, parted}.dump(-1, ' ', true, Json::error_handler_t::replace);
   }
   mpi::broadcast(context, text);
-  const Json both = Json::parse(text);
-  for (const Json& entry : both[0])
+  const Json all = Json::parse(text);
+  for (const Json& entry : all[0])
     group_names[{entry[0].get<int>(), entry[1].get<int>()}] = entry[2].get<std::string>();
-  for (const Json& entry : both[1])
+  for (const Json& entry : all[1])
     groups[{entry[0].get<int>(), entry[1].get<int>()}] = entry[2].get<std::vector<int>>();
+  for (const Json& entry : all[2]) parts[{entry[0].get<int>(), entry[1].get<int>()}] = entry[2].get<int>();
 }
 
 GmshShares GmshIndex::shares_of(mpi::Context& context) const {
@@ -341,7 +390,7 @@ void read_gmsh_elements(const std::string& path, const GmshIndex& index, const G
         in.need_line();
         for (std::size_t w = 0; w <= n; ++w) words[w] = in.number<std::int64_t>();
       }
-      if (n > 1) visit(block, segment.first + i, std::span<const std::int64_t>(words).subspan(1, n));
+      visit(block, segment.first + i, std::span<const std::int64_t>(words).subspan(1, n));
     }
   }
 }

@@ -41,18 +41,23 @@ struct GmshIndex {
   bool is_binary = false;
   bool is_old = false;            ///< 2.2, 1.0: each element states its type and groups; all are in one block of type 0
   bool is_first = false;          ///< 1.0: elements state their number of nodes, and always have two groups
+  bool has_parameters = false;    ///< 2.2: nodes have their geometric entity and their parameters on it
   std::int64_t max_node_tag = 0;  ///< if the file states it
   std::vector<Block> nodes;
   std::vector<Block> elements;
   std::map<std::pair<int, int>, std::vector<int>> groups;   ///< (dim, entity) -> physical groups
   std::map<std::pair<int, int>, std::string> group_names;   ///< (dim, group) -> name
-  std::vector<std::string> left_out;                        ///< on rank 0: sections of values, which are not read
+  int n_parts = 0;                                          ///< that the file states; 0: no partition
+  std::map<std::pair<int, int>, int> parts;                 ///< (dim, entity) -> part, from 0
+  std::vector<std::string> left_out;                        ///< on rank 0: sections that are not read
   std::vector<std::pair<Rank, GmshSegment>> node_segments;  ///< on rank 0, by rank
   std::vector<std::pair<Rank, GmshSegment>> element_segments;
 
   [[nodiscard]] std::vector<int> groups_of(int dim, int entity) const;
   [[nodiscard]] std::string group_name(int dim, int group) const;
-  /// Broadcast the blocks and groups. Collective.
+  /// Return the part of an entity's elements; -1: none.
+  [[nodiscard]] int part_of(int dim, int entity) const;
+  /// Broadcast the blocks, groups and parts. Collective.
   void share(mpi::Context& context);
   /// Distribute the segments, to each rank its own. Collective.
   [[nodiscard]] GmshShares shares_of(mpi::Context& context) const;

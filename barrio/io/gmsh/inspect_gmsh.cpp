@@ -6,6 +6,7 @@
 #include "barrio/io/common/description.hpp"
 #include "barrio/io/common/node_orders.hpp"
 #include "barrio/io/gmsh/gmsh_file.hpp"
+#include "barrio/io/gmsh/gmsh_parts.hpp"
 
 namespace barrio::io::detail {
 
@@ -13,7 +14,7 @@ using mesh::CellType;
 
 Json inspect_gmsh(const std::string& path, const InspectOptions& options) {
   const GmshIndex index = index_gmsh(path, 1);
-  // Point elements are skipped: vertices stand for them.
+  // Vertices stand for elements that are points; only their groups count.
   const auto kind_of = [](int type) {
     const CellKind* const kind = gmsh_kind(type);
     return kind != nullptr && kind->type != CellType::vertex ? kind : nullptr;
@@ -33,28 +34,30 @@ Json inspect_gmsh(const std::string& path, const InspectOptions& options) {
   GmshShares all;
   for (const auto& [rank, segment] : index.node_segments) all.nodes.push_back(segment);
   for (const auto& [rank, segment] : index.element_segments) all.elements.push_back(segment);
-  std::int64_t n_parts = 0;
+  std::int64_t n_parts = index.n_parts;
   if (index.is_old) {
     read_old_gmsh_elements(path, index, all, [&](const OldGmshElement& element) {
+      const int dim = gmsh_dimension(element.type);
+      if (element.group > 0) groups[{dim, element.group}] = index.group_name(dim, element.group);
       const CellKind* const kind = kind_of(element.type);
       if (kind == nullptr) return;
-      const int dim = value(mesh::topology(kind->type).dim);
       counts[{kind->type, kind->n_nodes}] += 1;
       top = std::max(top, dim);
       n_parts = std::max(n_parts, std::int64_t{element.part} + 1);
-      if (element.group > 0) groups[{dim, element.group}] = index.group_name(dim, element.group);
     });
   }
   for (const auto& block : index.elements) {
+    if (block.n == 0) continue;
+    for (const int group : index.groups_of(block.entity_dim, block.entity_tag))
+      groups[{block.entity_dim, group}] = index.group_name(block.entity_dim, group);
     const CellKind* const kind = kind_of(block.type);
     if (kind == nullptr) continue;
     counts[{kind->type, kind->n_nodes}] += block.n;
     top = std::max(top, block.entity_dim);
-    for (const int group : index.groups_of(block.entity_dim, block.entity_tag))
-      groups[{block.entity_dim, group}] = index.group_name(block.entity_dim, group);
   }
   add_entities(result, counts);
   add_id_sets(result, groups, top, n_parts);
+  if (!index.left_out.empty()) result["unsupported"] = index.left_out;
   result["tags"] = Json::array();
   if (!has_quality(n_vertices, options)) return result;
   std::vector<std::pair<std::int64_t, Point>> tagged;

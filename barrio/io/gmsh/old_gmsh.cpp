@@ -16,6 +16,13 @@ namespace {
 
 constexpr std::int64_t node_bytes = 4 + 3 * 8;
 
+/// Skip the entity of a node in a binary file, and its parameters on it: as many as a curve or surface has dimensions.
+void skip_parameters(Scanner& in) {
+  const auto dim = in.binary<std::int32_t>();
+  if (dim < 0 || dim > 3) in.refuse(fmt::format("has a node on an entity of dimension {}", dim));
+  in.skip(4 + 8 * (dim == 3 ? 0 : dim));
+}
+
 /// Heading of elements in a binary file.
 struct Heading {
   std::int32_t type;
@@ -79,11 +86,17 @@ void index_old_gmsh_nodes(Scanner& in, GmshIndex& index, int n_ranks) {
   index.nodes.push_back({.n = n});
   const std::int64_t first = in.offset();
   GmshCutter(n, n_ranks, index.node_segments).cut(0, n, [&](GmshSegment& s) {
-    s.offset = index.is_binary ? first + node_bytes * s.first : in.offset();
-    if (index.is_binary)
-      in.skip(node_bytes * s.count);
-    else
-      for (std::int64_t i = 0; i < s.count; ++i) in.need_line();
+    const bool is_even = index.is_binary && !index.has_parameters;
+    s.offset = is_even ? first + node_bytes * s.first : in.offset();
+    if (is_even) return in.skip(node_bytes * s.count);
+    for (std::int64_t i = 0; i < s.count; ++i) {
+      if (!index.is_binary) {
+        in.need_line();
+      } else {
+        in.skip(node_bytes);
+        skip_parameters(in);
+      }
+    }
   });
   if (index.is_binary) end_of_section(in, "nodes");
 }
@@ -125,6 +138,7 @@ void read_old_gmsh_nodes(Scanner& in, const GmshIndex& index, const GmshShares& 
       checked_node_number(in, tag);
       std::array<double, 3> x{};
       for (double& value : x) value = index.is_binary ? in.binary<double>() : in.number<double>();
+      if (index.is_binary && index.has_parameters) skip_parameters(in);
       visit(tag, x);
     }
   }

@@ -11,6 +11,7 @@
 
 #include "barrio/base/error.hpp"
 #include "barrio/exchange/router.hpp"
+#include "barrio/io/common/id_sets.hpp"
 #include "barrio/io/common/listed_sides.hpp"
 #include "barrio/io/common/node_orders.hpp"
 #include "barrio/io/common/readers.hpp"
@@ -29,7 +30,6 @@ using mesh::CellBlock;
 using mesh::CellType;
 using mesh::Dim;
 using mesh::MeshTables;
-using mesh::SetKind;
 
 /// A group of element blocks of the file that become one block of the tables.
 struct KindRows {
@@ -55,6 +55,61 @@ void bring_elements(mpi::Context& context, const CellKind& kind, std::span<const
   kind.put_in_order<GlobalId>(block.nodes);
 }
 
+/// Elements that are points, read by this rank: vertices stand for them, and are in their groups.
+struct Points {
+  std::vector<std::size_t> blocks;
+  std::vector<GlobalId> nodes;
+
+  void add(std::size_t block, std::int64_t node) {
+    blocks.push_back(block);
+    nodes.push_back(GlobalId{node});
+  }
+};
+
+/// Put vertices into the sets that are groups of points. Collective.
+void add_points(const std::string& path, const GmshIndex& index, Points points, const VertexRows& rows,
+                const std::map<std::pair<int, int>, std::int32_t>& set_of, MeshTables& tables) {
+  rows.translate(path, points.nodes);
+  std::map<std::int32_t, std::vector<std::int64_t>> members;
+  for (std::size_t i = 0; i < points.nodes.size(); ++i)
+    for (const int group : index.groups_of(0, index.elements[points.blocks[i]].entity_tag))
+      members[set_of.at({0, group})].push_back(value(points.nodes[i]));
+  for (auto& [set, of_set] : members) add_members(tables, set, Dim::vertex, std::move(of_set));
+}
+
+/// Give this rank's cells the parts of the entities that they are on. Local.
+void take_parts(const mpi::Context& context, const GmshIndex& index, const std::map<int, std::size_t>& block_of_type,
+                std::span<const std::int64_t> first_of_block, MeshTables& tables) {
+  tables.n_parts = index.n_parts;
+  std::vector<std::size_t> first_part(tables.blocks.size());  // of each block, in `parts`
+  for (std::size_t into = 0; into < tables.blocks.size(); ++into) {
+    first_part[into] = tables.parts.size();
+    if (mesh::topology(tables.blocks[into].type).dim == tables.top_dim())
+      tables.parts.resize(tables.parts.size() + tables.blocks[into].rows.size(context.rank()), -1);
+  }
+  for (std::size_t b = 0; b < index.elements.size(); ++b) {
+    const GmshIndex::Block& block = index.elements[b];
+    if (block.n == 0 || block.entity_dim != value(tables.top_dim())) continue;
+    const std::size_t into = block_of_type.at(block.type);
+    const Slabs& slabs = tables.blocks[into].rows;
+    const std::int64_t mine = slabs.first(context.rank());
+    const std::int64_t first = std::max(first_of_block[b], mine);
+    const std::int64_t end = std::min(first_of_block[b] + block.n, slabs.first(context.rank() + 1));
+    const auto to = tables.parts.begin() + static_cast<std::ptrdiff_t>(first_part[into]);
+    if (first < end)
+      std::fill(to + (first - mine), to + (end - mine), index.part_of(block.entity_dim, block.entity_tag));
+  }
+}
+
+void say_empty_groups(mpi::Context& context, const std::string& path, const GmshIndex& index,
+                      const std::map<std::pair<int, int>, std::int32_t>& set_of) {
+  std::vector<std::string> empty;
+  for (const auto& [key, name] : index.group_names)
+    if (!set_of.contains(key)) empty.push_back(fmt::format("'{}'", name));
+  if (!empty.empty())
+    context.log().notice(fmt::format("{}: groups without elements are left out: {}", path, fmt::join(empty, ", ")));
+}
+
 }  // namespace
 
 MeshTables read_gmsh(mpi::Context& context, const std::string& path) {
@@ -71,6 +126,7 @@ MeshTables read_gmsh(mpi::Context& context, const std::string& path) {
   MeshTables tables;
   std::vector<TaggedVertex> vertices;
   std::map<int, std::vector<std::int64_t>> elements;  // this rank's by Gmsh type: row among those of its kind, nodes
+  Points points;
   // Rows of a kind run through the file's blocks of that kind in their order.
   std::map<int, KindRows> kinds;
   std::vector<std::int64_t> first_of_block;
@@ -85,6 +141,7 @@ MeshTables read_gmsh(mpi::Context& context, const std::string& path) {
                     [&](std::int64_t tag, const std::array<double, 3>& x) { vertices.push_back({tag, x}); });
     read_gmsh_elements(path, index, shares,
                        [&](std::size_t block, std::int64_t row, std::span<const std::int64_t> nodes) {
+                         if (index.elements[block].entity_dim == 0) return points.add(block, nodes[0]);
                          std::vector<std::int64_t>& words = elements[index.elements[block].type];
                          words.push_back(first_of_block[block] + row);
                          words.insert(words.end(), nodes.begin(), nodes.end());
@@ -114,26 +171,27 @@ MeshTables read_gmsh(mpi::Context& context, const std::string& path) {
   if (tables.top_dim() == Dim::vertex)
     throw AgreedError(ErrorCode::bad_input, {.subject = path, .cause = "has no elements other than points"});
 
-  // Physical groups become sets: materials of the top dimension, boundaries below it.
+  // Physical groups become sets: materials of the top dimension, boundaries below it, and sets of vertices.
   std::map<std::pair<int, int>, std::int32_t> set_of;
   for (std::size_t b = 0; b < index.elements.size(); ++b) {
     const GmshIndex::Block& block = index.elements[b];
-    if (block_of_type.count(block.type) == 0) continue;
-    for (const int group : index.groups_of(block.entity_dim, block.entity_tag)) {
-      const auto [at, is_new] = set_of.try_emplace({block.entity_dim, group}, -1);
-      if (is_new) {
-        const bool is_of_cells = block.entity_dim == value(tables.top_dim());
-        at->second = add_set(tables, {.kind = is_of_cells ? SetKind::material : SetKind::neumann,
-                                      .id = group,
-                                      .name = index.group_name(block.entity_dim, group)});
-      }
-      if (context.is_root()) {
+    if (block.n == 0) continue;
+    const int dim = block.entity_dim;
+    for (const int group : index.groups_of(dim, block.entity_tag)) {
+      const auto [at, is_new] = set_of.try_emplace({dim, group}, -1);
+      if (is_new)
+        at->second = add_set(
+            tables,
+            {.kind = kind_of_id_set(Dim{dim}, tables.top_dim()), .id = group, .name = index.group_name(dim, group)});
+      if (context.is_root() && dim > 0) {
         const std::size_t into = block_of_type[block.type];
-        tables.members.push_back(
-            {at->second, Dim{block.entity_dim}, tables.first_row(into) + first_of_block[b], block.n});
+        tables.members.push_back({at->second, Dim{dim}, tables.first_row(into) + first_of_block[b], block.n});
       }
     }
   }
+  add_points(path, index, points, rows, set_of, tables);
+  if (index.n_parts > 0) take_parts(context, index, block_of_type, first_of_block, tables);
+  say_empty_groups(context, path, index, set_of);
   return tables;
 }
 

@@ -53,11 +53,10 @@ class Inspector {
  private:
   [[nodiscard]] bool with_quality() const { return has_quality(shares_.n_points, options_); }
 
-  /// Return the shape of a cell; nothing if barrio lacks it or skips it.
+  /// Return the shape of a cell; nothing if barrio lacks it.
   std::optional<VtkShape> shape_of(int vtk_type, std::int64_t n_nodes) {
     try {
-      const VtkShape shape = vtk_shape(vtk_type, n_nodes, path_);
-      return shape.type == CellType::vertex ? std::nullopt : std::optional(shape);
+      return vtk_shape(vtk_type, n_nodes, path_);
     } catch (const Error& error) {
       lacking_.insert(error.cause());
       return std::nullopt;
@@ -69,6 +68,7 @@ class Inspector {
   }
 
   void count(const VtkShape& shape, std::int64_t n) {
+    if (shape.type == CellType::vertex) return;  // vertices stand for it
     counts_[{shape.type, shape.n_nodes}] += n;
     top_ = std::max(top_, value(mesh::topology(shape.type).dim));
   }
@@ -79,7 +79,7 @@ class Inspector {
     constexpr std::array<int, 4> types{1, 3, 9, 12};
     const auto dim = std::ranges::find(types, shares_.grid_type) - types.begin();
     const auto shape = shape_of(shares_.grid_type, n_nodes[dim]);
-    if (!shape) return;
+    if (!shape || shape->type == CellType::vertex) return;
     if (counts_.empty()) count(*shape, shares_.n_grid_cells);
     const VtkArray* any = materials != nullptr ? materials : parts;
     const std::size_t n = any == nullptr ? 0 : std::get<0>(any->values).size();
@@ -90,7 +90,7 @@ class Inspector {
     const auto id_in = [&](const VtkArray& array) { return std::get<0>(array.values)[cell]; };
     if (materials != nullptr && is_set_id(materials->name, id_in(*materials)) && sets_.size() <= IdSets::most)
       sets_[{dim, id_in(*materials)}];
-    if (parts != nullptr) n_parts_ = std::max(n_parts_, id_in(*parts) + 1);
+    if (parts != nullptr && dim > 0) n_parts_ = std::max(n_parts_, id_in(*parts) + 1);
   }
 
   void look_at(const VtkGrid& grid) {

@@ -68,7 +68,8 @@ constexpr bool is_set_id(std::string_view array, std::int64_t id) noexcept {
 
 /// Make the tables from the shares of all ranks. Collective.
 /// Arrays become tags. An array that names materials becomes sets by dimension and id, one that names a partition the
-/// parts. Cells that are single points are skipped: vertices stand for them.
+/// parts. Vertices stand for cells that are single points, and are in their sets; other
+/// values of these are left out, and named.
 /// @param set_names  by dimension and id; the same on every rank
 /// @throws AgreedError{bad_input} naming `path` for cells that barrio lacks
 /// Cost: one exchange per block, and per array and block; memory O(share)

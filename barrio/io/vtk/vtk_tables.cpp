@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -72,6 +73,8 @@ class TablesMaker {
     return grid_.has_gmsh_types ? *gmsh_kind(grid_.types[cell]) : vtk_shape(grid_.types[cell], n_nodes(cell), path_);
   }
 
+  [[nodiscard]] std::int64_t point_of(std::size_t cell) const { return grid_.nodes[grid_.offsets[cell]]; }
+
   void say_what_was_split() {
     std::array<std::int64_t, 2> n{grid_.n_poly_lines, grid_.n_strips};
     mpi::all_reduce(context_, std::span<std::int64_t>(n), MPI_SUM);
@@ -87,8 +90,16 @@ class TablesMaker {
       for (std::size_t c = 0; c < n_cells(); ++c) {
         const VtkShape shape = shape_of(c);
         const int vtk_type = grid_.has_gmsh_types ? 0 : grid_.types[c];
-        if (shape.type != CellType::vertex) cells[key_of(shape, vtk_type)].push_back(c);
+        if (shape.type == CellType::vertex)
+          points_.push_back(c);
+        else
+          cells[key_of(shape, vtk_type)].push_back(c);
       }
+      for (const std::size_t c : points_)
+        if (const std::int64_t point = point_of(c); point < 0 || point >= grid_.n_points)
+          throw Error(ErrorCode::bad_input, {.subject = path_,
+                                             .cause = fmt::format("a cell has point {}, which does not exist", point),
+                                             .remedy = damaged_remedy});
     });
     for (std::size_t key = 0; key < n_keys; ++key) n[key] = cells[key].size();
     std::vector<std::int64_t> before = n;
@@ -162,6 +173,17 @@ class TablesMaker {
     };
     take(names_material, &TablesMaker::add_sets);
     take(names_partition, &TablesMaker::add_parts);
+    say_what_points_lose();
+  }
+
+  /// Name the values of cells that are points: vertices stand for these, and are in their sets only.
+  void say_what_points_lose() {
+    const std::int64_t n = mpi::sum(context_, std::ssize(points_));
+    if (n == 0 || grid_.on_cells.empty()) return;
+    std::vector<std::string> names;
+    for (const VtkArray& array : grid_.on_cells) names.push_back(fmt::format("'{}'", array.name));
+    context_.log().notice(fmt::format("{}: {} cell(s) that are points are left out with their values of {}", path_, n,
+                                      fmt::join(names, ", ")));
   }
 
   bool add_sets(const VtkArray& array) {
@@ -175,6 +197,8 @@ class TablesMaker {
         if (is_set_id(array.name, id)) sets.add(dim, id, first + i);
       }
     }
+    for (const std::size_t c : points_)
+      if (is_set_id(array.name, ids[c])) sets.add(Dim::vertex, ids[c], point_of(c));
     if (sets.move_into(context_, tables_, set_names_)) return true;
     context_.log().notice(
         fmt::format("{}: array '{}' has too many values for ids of sets; it stays a tag", path_, array.name));
@@ -279,7 +303,8 @@ class TablesMaker {
   MeshTables tables_;
   std::vector<std::string> without_;  ///< empty: tags are left out later
   NewTags new_tags_{context_, tables_, without_};
-  std::vector<Move> moves_;  ///< by block
+  std::vector<Move> moves_;          ///< by block
+  std::vector<std::size_t> points_;  ///< cells of this share that are points
 };
 
 }  // namespace

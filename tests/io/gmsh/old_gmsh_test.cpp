@@ -1,5 +1,6 @@
 // Gmsh 2.2, text and binary: the same elements in both, with shares that begin anywhere.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -39,23 +40,32 @@ const std::vector<Element> elements{{15, {7, 1}, {10}},
                                     {3, {6, 1, 1, 1}, {50, 60, 70, 80}}};
 
 /// Make a file with nodes in descending order and gaps in their numbers.
-std::string old_gmsh(bool is_binary) {
+/// @param has_parameters  nodes are on entities of dimension 0, 1, 2, 3 in turn, with their parameters
+std::string old_gmsh(bool is_binary, bool has_parameters = false) {
   std::string text = fmt::format("$MeshFormat\n2.2 {} 8\n", is_binary ? 1 : 0);
   const auto put = [&](auto item) { text.append(reinterpret_cast<const char*>(&item), sizeof item); };
   if (is_binary) {
     put(1);
     text += "\n";
   }
-  text += "$EndMeshFormat\n$PhysicalNames\n2\n2 5 \"wall\"\n3 9 \"in side\"\n$EndPhysicalNames\n$Nodes\n8\n";
+  const char* const nodes = has_parameters ? "ParametricNodes" : "Nodes";
+  text += "$EndMeshFormat\n$PhysicalNames\n2\n2 5 \"wall\"\n3 9 \"in side\"\n$EndPhysicalNames\n";
+  text += fmt::format("${}\n8\n", nodes);
   for (int n = 80; n > 0; n -= 10) {
+    const int dim = n / 10 % 4;
+    const std::vector<double> parameters(dim == 3 ? 0 : dim, 0.25);
     if (is_binary) {
       put(n);
       for (const double x : {n / 10.0, 0.5, -1.0}) put(x);
+      if (!has_parameters) continue;
+      for (const int word : {dim, 7}) put(word);
+      for (const double u : parameters) put(u);
     } else {
-      text += fmt::format("{} {} 0.5 -1\n", n, n / 10.0);
+      text += fmt::format("{} {} 0.5 -1", n, n / 10.0);
+      text += has_parameters ? fmt::format(" {} 7 {}\n", dim, fmt::join(parameters, " ")) : "\n";
     }
   }
-  text += fmt::format("{}$EndNodes\n$Elements\n{}\n", is_binary ? "\n" : "", elements.size());
+  text += fmt::format("{}$End{}\n$Elements\n{}\n", is_binary ? "\n" : "", nodes, elements.size());
   int number = 0;
   for (std::size_t i = 0; i < elements.size(); ++i) {
     const Element& e = elements[i];
@@ -102,19 +112,33 @@ TEST(OldGmsh, TextAndBinaryHaveCellsGroupsAndParts) {
     EXPECT_EQ(tables.n_parts, 3);
     EXPECT_EQ(found.parts, (std::vector<std::int32_t>{1, 0, 2, 0}));
     using Set = std::tuple<SetKind, std::int32_t, std::string>;
-    EXPECT_EQ(found.sets, (std::vector<Set>{{SetKind::neumann, 5, "wall"},
+    EXPECT_EQ(found.sets, (std::vector<Set>{{SetKind::dirichlet, 7, ""},
+                                            {SetKind::neumann, 5, "wall"},
                                             {SetKind::neumann, 6, ""},
                                             {SetKind::material, 8, ""},
                                             {SetKind::material, 9, "in side"}}));
     using RowSet = std::set<std::pair<int, std::int64_t>>;
-    EXPECT_EQ(found.members, (std::vector<RowSet>{{{2, 0}, {2, 1}}, {{2, 2}}, {{3, 0}, {3, 3}}, {{3, 1}, {3, 2}}}));
+    EXPECT_EQ(found.members,
+              (std::vector<RowSet>{{{0, 0}}, {{2, 0}, {2, 1}}, {{2, 2}}, {{3, 0}, {3, 3}}, {{3, 1}, {3, 2}}}));
     EXPECT_TRUE(tables.tags.empty());
     if (world().rank() != 0) continue;
     const Json shown = inspect(path);
     EXPECT_EQ(shown["format"], is_binary ? "Gmsh 2.2, binary" : "Gmsh 2.2, text");
     EXPECT_EQ(shown["entities"]["tets"], 3);
-    EXPECT_EQ(shown["sets"], (Json{{"total", 4}, {"parts", 3}, {"material", 2}, {"dirichlet", 0}, {"neumann", 2}}));
+    EXPECT_EQ(shown["sets"], (Json{{"total", 5}, {"parts", 3}, {"material", 2}, {"dirichlet", 1}, {"neumann", 2}}));
   }
+}
+
+TEST(OldGmsh, NodesMayHaveParameters) {
+  const test::WholeFile plain(world(), read_tables(world(), write_text_of("plain.msh", old_gmsh(false))));
+  for (const bool is_binary : {false, true}) {
+    const std::string text = old_gmsh(is_binary, true);
+    const std::string name = fmt::format("parametric{}.msh", is_binary ? 1 : 0);
+    EXPECT_EQ(test::WholeFile(world(), read_tables(world(), write_text_of(name, text))), plain);
+  }
+  const std::string binary = old_gmsh(true, true);
+  for (std::size_t n = binary.find("$Parametric") + 3; n + 16 < binary.size(); n += 41)
+    expect_bad("cut.msh", binary.substr(0, n), "cut.msh: ");
 }
 
 TEST(OldGmsh, TheFirstFormatIsReadToo) {
@@ -129,8 +153,10 @@ TEST(OldGmsh, TheFirstFormatIsReadToo) {
             (std::vector<Cell>{
                 {CellType::triangle, {0, 1, 3}}, {CellType::triangle, {0, 1, 2}}, {CellType::tet, {0, 1, 3, 2}}}));
   using Set = std::tuple<SetKind, std::int32_t, std::string>;
-  EXPECT_EQ(found.sets,
-            (std::vector<Set>{{SetKind::neumann, 5, ""}, {SetKind::neumann, 6, ""}, {SetKind::material, 9, ""}}));
+  EXPECT_EQ(found.sets, (std::vector<Set>{{SetKind::dirichlet, 3, ""},
+                                          {SetKind::neumann, 5, ""},
+                                          {SetKind::neumann, 6, ""},
+                                          {SetKind::material, 9, ""}}));
   test::expect_bad("first_nodes.msh", test::with(text, "4 4 9 1 4 1", "4 4 9 1 3 1"),
                    "has an element of type 4 with 3 nodes");
   test::expect_bad("first_end.msh", test::with(text, "$ENDELM\n", ""), "ends early");
