@@ -256,6 +256,52 @@ TEST_F(HdfFile, AnnouncedSizesAreNotBelieved) {
   }
 }
 
+// As netCDF-4 leaves variables to which nothing was written.
+TEST_F(HdfFile, ValuesThatWereNeverWrittenAreTheFillValue) {
+  const std::string path = (test::scratch() / "never.h5").string();
+  const std::vector<std::vector<hsize_t>> shapes{{7}, {5, 8}, {3, 4, 2}};
+  const auto name = [](std::size_t rank, const char* kind) { return std::to_string(rank) + kind; };
+  if (world().rank() == 0) {
+    const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    const double fill = -2.5;
+    const std::int64_t fill_integer = -25;
+    for (const auto& shape : shapes) {
+      const hid_t space = H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr);
+      const auto make_one = [&](const char* kind, hid_t type, hid_t memory, const void* value, bool is_chunked) {
+        const hid_t layout = H5Pcreate(H5P_DATASET_CREATE);
+        H5Pset_fill_value(layout, memory, value);
+        if (is_chunked)
+          H5Pset_chunk(layout, static_cast<int>(shape.size()), std::vector<hsize_t>(shape.size(), 2).data());
+        H5Dclose(H5Dcreate2(file, name(shape.size(), kind).c_str(), type, space, H5P_DEFAULT, layout, H5P_DEFAULT));
+        H5Pclose(layout);
+      };
+      make_one("double", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, &fill, false);
+      make_one("float", H5T_IEEE_F32BE, H5T_NATIVE_DOUBLE, &fill, false);
+      make_one("chunks", H5T_IEEE_F64BE, H5T_NATIVE_DOUBLE, &fill, true);
+      make_one("integer", H5T_STD_I16BE, H5T_NATIVE_INT64, &fill_integer, false);
+      H5Sclose(space);
+    }
+    H5Fclose(file);
+  }
+  mpi::barrier(world());
+  const SharedFile file = open_to_read(world(), path);
+  const Handle local = open_to_read(path);
+  for (const auto& shape : shapes) {
+    std::size_t n = 1;
+    for (const hsize_t size : shape) n *= size;
+    const Slabs slabs{static_cast<std::int64_t>(shape[0]), world().size()};
+    const Rows rows{slabs.first(world().rank()), static_cast<std::int64_t>(slabs.size(world().rank()))};
+    const std::size_t n_mine = slabs.size(world().rank()) * (n / shape[0]);
+    for (const char* kind : {"double", "float", "chunks"}) {
+      SCOPED_TRACE(name(shape.size(), kind));
+      EXPECT_EQ(read_reals(file.get(), name(shape.size(), kind)), std::vector<double>(n, -2.5));
+      EXPECT_EQ(read_reals(file.get(), name(shape.size(), kind), rows), std::vector<double>(n_mine, -2.5));
+      EXPECT_EQ(read_reals(local.get(), name(shape.size(), kind), rows), std::vector<double>(n_mine, -2.5));
+    }
+    EXPECT_EQ(read_integers(file.get(), name(shape.size(), "integer"), rows), std::vector<std::int64_t>(n_mine, -25));
+  }
+}
+
 TEST_F(HdfFile, FilesThatCannotBeOpened) {
   const std::string none = (test::scratch() / "none.h5").string();
   EXPECT_EQ(fault_of([&] { open_to_read(world(), none); }),

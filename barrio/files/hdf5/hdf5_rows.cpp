@@ -117,7 +117,29 @@ struct Request {
   Handle memory;
   Handle transfer;
   bool has_rows = true;
+  bool has_storage = true;  ///< false: never written, all values are the fill value
 };
+
+/// Tell whether values of a dataset are in the file. HDF5 fails to fill a one-dimensional memory for a dataset of more
+/// dimensions that has none.
+bool has_storage(hid_t dataset) {
+  auto status = H5D_SPACE_STATUS_ALLOCATED;
+  if (H5Dget_space_status(dataset, &status) < 0 || status != H5D_SPACE_STATUS_NOT_ALLOCATED) return true;
+  const Handle created(H5Dget_create_plist(dataset), &H5Pclose);
+  return H5Pget_layout(created.get()) == H5D_VIRTUAL || H5Pget_external_count(created.get()) > 0;
+}
+
+/// Fill values with the fill value of a dataset; with 0 if it has none.
+void fill_values(hid_t dataset, hid_t type, std::span<std::byte> values) {
+  const Handle created(H5Dget_create_plist(dataset), &H5Pclose);
+  auto defined = H5D_FILL_VALUE_UNDEFINED;
+  std::vector<std::byte> one(H5Tget_size(type));
+  if (H5Pfill_value_defined(created.get(), &defined) < 0 || defined == H5D_FILL_VALUE_UNDEFINED ||
+      H5Pget_fill_value(created.get(), type, one.data()) < 0)
+    return;
+  for (; values.size() >= one.size() && !one.empty(); values = values.subspan(one.size()))
+    std::ranges::copy(one, values.begin());
+}
 
 /// Do the local part of a read. @param accept  throws if the values are not of the requested kind
 template <class Word, class Accept>
@@ -167,6 +189,9 @@ Request prepare(Place where, const std::string& path, Rows rows, const Accept& a
   }
   accept(raw, request.type.get());
   raw.words.resize((raw.n_bytes + 7) / 8);
+  request.has_storage = has_storage(dataset);
+  if (!request.has_storage)
+    fill_values(dataset, request.type.get(), std::as_writable_bytes(std::span(raw.words)).first(raw.n_bytes));
   return request;
 }
 
@@ -185,11 +210,12 @@ RawValues<Word> read_raw(Place where, const std::string& path, Rows rows, const 
   };
   if (where.context == nullptr) {
     request = prepare(where, path, rows, accept, raw);
-    read();
+    if (request.has_storage) read();
     return raw;
   }
   // The other ranks would wait forever for a rank that skips H5Dread or throws after it. So all continue, or none.
   agree_after(*where.context, [&] { request = prepare(where, path, rows, accept, raw); });
+  if (!request.has_storage) return raw;
   agree_after(*where.context, read);
   if (request.has_rows) count_read(*where.context, request.transfer.get(), path, raw.n_bytes);
   return raw;

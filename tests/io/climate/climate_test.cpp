@@ -87,6 +87,13 @@ TEST_P(Climate, FillValuesMayBeNaNOrInfinite) {
   }
 }
 
+TEST(ClimateFill, ValuesThatWereNeverWrittenAreTheFillValue) {
+  test::NetcdfContents contents = test::climate_grid({0, 10, 20}, {-10, 10});
+  contents["T"].is_written = false;
+  const std::string path = written(contents, NetcdfFormat::hdf5);
+  EXPECT_EQ(values<double>(read_tables(world(), path), "T"), std::vector<double>(6, 0.0));
+}
+
 TEST_P(Climate, ScalesArriveOnAllRanksWithEveryBit) {
   test::NetcdfContents contents = test::climate_grid({0, 10, 20}, {-10, 10});
   contents["T"].numbers.emplace_back("scale_factor", 0.1 + 1e-17);
