@@ -47,6 +47,7 @@ void MeshAdoption::check() {
   detail::check_options(context_, options_, out_.cell_dim);
   take_own();
   confer();
+  check_distinct();
   take_sets();
 }
 

@@ -45,6 +45,7 @@ class MeshAdoption {
   void check_members() const;
   /// Agree on the shapes of tables and on all else that must be the same on every rank. Collective.
   void agree_on_shapes();
+  void check_distinct() const;
   // Compare shared entities with their other sharers, and drop sharers that no longer use them. Collective.
   void confer();
   /// Hash the properties of an entity on which its sharers must agree.

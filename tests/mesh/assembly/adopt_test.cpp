@@ -382,6 +382,24 @@ TEST(Adopt, RefusesArraysThatDoNotFit) {
   expect_refused([](LocalMesh& m) { m.tags.pop_back(); }, 1, "the same sets, tags, fields");
 }
 
+TEST(Adopt, RefusesEntitiesOnRanksThatDoNotShareThem) {
+  if (world().size() == 1) return;
+  const Rank last = world().size() - 1;
+  const auto id_of_another_rank = [](std::vector<GlobalId> mine) {
+    std::ranges::sort(mine);
+    std::int64_t id = 0;
+    for (const GlobalId one : mine) id += value(one) == id ? 1 : 0;
+    return GlobalId{id};
+  };
+  expect_refused([&](LocalMesh& m) { m.entities[3].ids[0] = id_of_another_rank(m.entities[3].ids); }, last,
+                 "which do not share it (give each cell on one rank)");
+  const auto take_another = [&](LocalMesh& m) {
+    const auto inner = std::ranges::find(m.vertex_sharers, -1) - m.vertex_sharers.begin();
+    m.vertex_ids[inner] = id_of_another_rank(m.vertex_ids);
+  };
+  expect_refused(take_another, last, "which do not share it (give it with its sharers)");
+}
+
 TEST(Adopt, RefusesContradictions) {
   if (world().size() == 1) return;
   // The first shared vertex of the last rank, which shares some with its neighbours.
