@@ -18,8 +18,9 @@ struct CellWeights {
 };
 
 /// Compute the weight of each top cell, for `partition_cells`. Collective.
-/// Values of an integer tag are taken as they are, those of a real tag in steps of 2^-20 of the largest value of all.
-/// @return in the order of `MeshTables::parts`; empty if `weights` is empty
+/// Values of an integer tag are taken as they are. Those of a real tag become integers: the largest of all one of 20 to
+/// 52 bits, as the sum over all cells has room, and positive ones at least 1.
+/// @return in the order of `MeshTables::parts`; empty if `weights` is empty. All 0 is logged: they count as 1 each
 /// @throws AgreedError{usage} for a tag that the mesh does not have or that is not one number; {bad_input} for a cell
 /// without a value, for a value that is negative or not finite, and for a sum of all weights above 2^62
 std::vector<std::int64_t> compute_cell_weights(mpi::Context& context, const MeshTables& tables,

@@ -16,7 +16,7 @@ struct Graph {
   Slabs vertices;                        ///< rows = graph vertices
   std::vector<std::int64_t> offsets{0};  ///< of this rank's vertices, one longer than their number
   std::vector<GlobalId> neighbours;      ///< global ids, without loops or duplicates
-  std::vector<std::int64_t> weights;     ///< of this rank's vertices, >= 0; empty on all ranks means 1 each
+  std::vector<std::int64_t> weights;     ///< of this rank's vertices, >= 0; none or only 0 on all ranks: 1 each
 };
 
 /// A library that can partition a graph or a hypergraph.

@@ -19,7 +19,7 @@ namespace barrio::partition {
 /// little; `rcb` cuts slightly less surface but does not promise that.
 /// @param[in] points  shape (n, 3), model units; finite
 /// @param[in] ids  one per point, unique over all ranks
-/// @param[in] weights  one per point, >= 0; empty means 1 each
+/// @param[in] weights  one per point, >= 0; none, or all of all ranks 0, means 1 each
 /// @param n_parts  > 0; parts differ by the weight of a point or two; there may be fewer points than parts
 /// @return part of each point, 0-based
 /// @throws AgreedError{bad_input} on all ranks for a coordinate that is not finite or a negative weight; {usage} for

@@ -14,7 +14,7 @@ namespace barrio::partition {
 /// is stored on one rank.
 struct Hypergraph {
   Slabs vertices;                        ///< rows = vertices
-  std::vector<std::int64_t> weights;     ///< of this rank's vertices; empty means 1 each
+  std::vector<std::int64_t> weights;     ///< of this rank's vertices; none or only 0 on all ranks: 1 each
   std::int64_t first_net = 0;            ///< global number of this rank's first net
   std::vector<std::int64_t> offsets{0};  ///< of this rank's nets, one longer than their number
   std::vector<GlobalId> pins;            ///< vertices of the nets, of any rank, without duplicates in a net

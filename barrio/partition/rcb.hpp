@@ -17,7 +17,7 @@ namespace barrio::partition {
 /// the points alone, not on their distribution or the number of ranks.
 /// @param[in] points  shape (n, 3), model units; not NaN
 /// @param[in] ids  one per point, unique over all ranks
-/// @param[in] weights  one per point, >= 0; empty means 1 each
+/// @param[in] weights  one per point, >= 0; none, or all of all ranks 0, means 1 each
 /// @param n_parts  > 0; parts differ by the weight of a point or two; there may be fewer points than parts
 /// @return part of each point, 0-based
 /// @throws AgreedError{bad_input} on all ranks for a NaN coordinate or a negative weight; {usage} for n_parts < 1

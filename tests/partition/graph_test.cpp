@@ -263,6 +263,22 @@ TEST(Metis, CutsAGridWell) {
   }
 }
 
+TEST(GraphMethods, WeightsThatAreAll0CountAs1EachAndNothingIsPrinted) {
+  const WholeGraph whole = grid(40, 32);
+  Graph graph = whole.slab(world());
+  graph.weights.assign(graph.offsets.size() - 1, 0);
+  testing::internal::CaptureStdout();
+  if (has("metis"))
+    expect_good_cut(whole, cut_by_metis(world(), graph, slab_of(squares(40, 32), world()), 80, 8), 8, 1.3, 420);
+  if (has("ptscotch")) expect_good_cut(whole, cut_by_ptscotch(world(), graph, 8), 8, 1.1, 420);
+  if (has("hypergraph")) {
+    Hypergraph nets = nets_of_grid(40, 32);
+    nets.weights.assign(nets.vertices.size(world().rank()), 0);
+    expect_good_cut(whole, cut_by_zoltan(world(), nets, 8), 8, 1.1, 420);
+  }
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "");
+}
+
 TEST(Metis, ResultDoesNotDependOnTheRankCount) {
   if (!has("metis")) GTEST_SKIP() << "this build has no METIS";
   mpi::Context alone(MPI_COMM_SELF);

@@ -102,8 +102,11 @@ void expect_equals_oracle_on_hard_cases(const Cutter& cutter, const Oracle& orac
     add_weights(points, largest);
     for (const int n_parts : {2, 3, 7, 12}) expect(points, n_parts, true);
   }
+  for (Point& point : points) point.weight = 1;
+  const std::map<std::int64_t, int> even = oracle(points, 4);
   for (Point& point : points) point.weight = 0;
-  expect(points, 4, true);
+  for (const Spread spread : {Spread::scattered, Spread::first_rank})
+    for (const auto& [id, part] : cut(cutter, points, spread, 4, true)) EXPECT_EQ(part, even.at(id)) << "all weigh 0";
   points[123].weight = 5;
   expect(points, 4, true);
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 
@@ -79,6 +80,15 @@ std::vector<double> values_on_cells(mpi::Context& context, const MeshTables& tab
   return values;
 }
 
+/// Return the bits of the integer that stands for the largest real weight: as many as the sum over all cells has room
+/// for, so that the smaller ones do not vanish beside it.
+int bits_of_largest(const CellWeights& weights, std::int64_t n_cells) {
+  std::int64_t of_type = 1;
+  for (const auto& [type, weight] : weights.by_type) of_type = std::max(of_type, weight);
+  const auto bits = [](std::int64_t n) { return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(n))); };
+  return std::clamp(61 - bits(n_cells) - bits(of_type), 20, 52);
+}
+
 }  // namespace
 
 std::vector<std::int64_t> compute_cell_weights(mpi::Context& context, const MeshTables& tables,
@@ -97,7 +107,9 @@ std::vector<std::int64_t> compute_cell_weights(mpi::Context& context, const Mesh
     values = values_on_cells(context, tables, tag);
     if (tag.info.type == TagType::float64) {
       largest = mpi::max(context, values.empty() ? 0.0 : std::ranges::max(values));
-      for (double& value : values) value = largest > 0.0 ? std::round(std::ldexp(value / largest, 20)) : 0.0;
+      const int n_bits = bits_of_largest(weights, tables.n_global(tables.top_dim()));
+      for (double& value : values)
+        if (value > 0.0) value = std::max(std::round(std::ldexp(value / largest, n_bits)), 1.0);
     }
   }
   double total = 0.0;
@@ -108,6 +120,8 @@ std::vector<std::int64_t> compute_cell_weights(mpi::Context& context, const Mesh
                                              .remedy = "divide them all by the same number"});
   }
   for (std::size_t i = 0; i < all.size(); ++i) all[i] *= static_cast<std::int64_t>(values[i]);
+  if (mpi::max(context, all.empty() ? std::int64_t{0} : std::ranges::max(all)) == 0)
+    context.log().notice("all weights of cells are 0: each cell counts as 1");
   return all;
 }
 

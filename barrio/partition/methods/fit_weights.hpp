@@ -6,7 +6,15 @@
 #include <span>
 #include <vector>
 
+#include "barrio/mpi/collectives.hpp"
+
 namespace barrio::partition::detail {
+
+/// Return weights, or none if all of all ranks are 0: these say nothing, and count as 1 each. Collective.
+inline std::span<const std::int64_t> weights_that_count(mpi::Context& context, std::span<const std::int64_t> weights) {
+  const std::int64_t largest = weights.empty() ? 0 : std::ranges::max(weights);
+  return mpi::max(context, largest) > 0 ? weights : std::span<const std::int64_t>();
+}
 
 /// Convert weights to the narrower integers of a library that sums them. If the total does not fit, with room for small
 /// factors, all weights are scaled down together. A positive weight stays positive.

@@ -10,6 +10,7 @@
 #include "barrio/exchange/ask.hpp"
 #include "barrio/geometry/hilbert_place.hpp"
 #include "barrio/partition/methods/bisect.hpp"
+#include "barrio/partition/methods/fit_weights.hpp"
 
 namespace barrio::partition {
 namespace {
@@ -104,6 +105,7 @@ std::vector<std::int32_t> cut_curve(mpi::Context& context, std::vector<CurvePoin
 std::vector<std::int32_t> hilbert(mpi::Context& context, std::span<const double> points, std::span<const GlobalId> ids,
                                   std::span<const std::int64_t> weights, int n_parts) {
   detail::check_points(context, points, ids, weights, n_parts, true);
+  weights = detail::weights_that_count(context, weights);
   return cut_curve(context, on_curve(context, points, ids, weights), n_parts);
 }
 

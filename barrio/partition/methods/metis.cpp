@@ -11,6 +11,7 @@
 #include "barrio/partition/graph.hpp"
 #include "barrio/partition/methods/fit_weights.hpp"
 #include "barrio/partition/methods/ghost_labels.hpp"
+#include "barrio/partition/methods/quiet_output.hpp"
 
 #ifdef BARRIO_HAVE_METIS
 #include <metis.h>
@@ -67,6 +68,7 @@ std::vector<std::int32_t> metis_kway(const std::vector<CoarseEdge>& edges, const
   options[METIS_OPTION_SEED] = 1;
   options[METIS_OPTION_NUMBERING] = 0;
   if (n_parts > 1) {
+    const detail::QuietOutput quiet;
     const int status =
         METIS_PartGraphKway(&n_vertices, &n_constraints, offsets.data(), neighbours.data(), vertex_weights.data(),
                             nullptr, edge_weights.data(), &n, nullptr, nullptr, options.data(), &cut, part.data());
@@ -91,10 +93,11 @@ std::vector<std::int32_t> cut_by_metis(mpi::Context& context, const Graph& graph
                        .remedy = "use rcb or ptscotch for more parts"});
   }
   const std::vector<std::int32_t> other = detail::labels_of_neighbours(context, graph, cluster);
+  const auto of_vertices = detail::weights_that_count(context, graph.weights);
   std::vector<std::int64_t> weights(n_clusters, 0);
   std::vector<CoarseEdge> edges;
   for (std::size_t v = 0; v < cluster.size(); ++v) {
-    weights[cluster[v]] += graph.weights.empty() ? 1 : graph.weights[v];
+    weights[cluster[v]] += of_vertices.empty() ? 1 : of_vertices[v];
     for (std::int64_t e = graph.offsets[v]; e < graph.offsets[v + 1]; ++e) {
       const std::int32_t to = other[e];
       if (to != cluster[v]) edges.push_back({cluster[v], to, 1});

@@ -11,6 +11,7 @@
 #include "barrio/mpi/collectives.hpp"
 #include "barrio/partition/graph.hpp"
 #include "barrio/partition/methods/fit_weights.hpp"
+#include "barrio/partition/methods/quiet_output.hpp"
 
 #ifdef BARRIO_HAVE_PTSCOTCH
 // ptscotch.h needs both headers before it.
@@ -83,12 +84,13 @@ std::vector<std::int32_t> cut_by_ptscotch(mpi::Context& context, const Graph& gr
   for (const GlobalId id : graph.neighbours) neighbours.push_back(static_cast<SCOTCH_Num>(value(id)));
   const auto n = static_cast<SCOTCH_Num>(graph.offsets.size() - 1);
   const auto n_edges = static_cast<SCOTCH_Num>(neighbours.size());
+  const auto of_vertices = detail::weights_that_count(context, graph.weights);
   const std::int64_t total =
-      mpi::sum(context, std::accumulate(graph.weights.begin(), graph.weights.end(), std::int64_t{0}));
-  std::vector<SCOTCH_Num> weights = detail::fit_weights<SCOTCH_Num>(graph.weights, total);
+      mpi::sum(context, std::accumulate(of_vertices.begin(), of_vertices.end(), std::int64_t{0}));
+  std::vector<SCOTCH_Num> weights = detail::fit_weights<SCOTCH_Num>(of_vertices, total);
   for (SCOTCH_Num& weight : weights) weight = std::max<SCOTCH_Num>(weight, 1);  // PT-Scotch rejects weights of 0
   // A rank without vertices has no weights, but all ranks must agree on whether there are any.
-  const bool has_weights = mpi::all_reduce(context, !graph.weights.empty(), MPI_LOR);
+  const bool has_weights = mpi::all_reduce(context, !of_vertices.empty(), MPI_LOR);
   weights.reserve(1);
   std::vector<SCOTCH_Num> part(offsets.size(), 0);
   // PT-Scotch communicates internally, so all ranks see the same fault.
@@ -104,7 +106,10 @@ std::vector<std::int32_t> cut_by_ptscotch(mpi::Context& context, const Graph& gr
   });
   SCOTCH_Strat strategy;
   SCOTCH_stratInit(&strategy);
-  const int status = SCOTCH_dgraphPart(bound, n_parts, &strategy, part.data());
+  const int status = [&] {
+    const detail::QuietOutput quiet;
+    return SCOTCH_dgraphPart(bound, n_parts, &strategy, part.data());
+  }();
   SCOTCH_stratExit(&strategy);
   agree_after(context, [&] { DistributedGraph::check(status, "SCOTCH_dgraphPart"); });
   part.resize(n);

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "barrio/partition/methods/bisect.hpp"
+#include "barrio/partition/methods/fit_weights.hpp"
 
 namespace barrio::partition {
 namespace {
@@ -59,6 +60,7 @@ class AcrossLongestSide {
 std::vector<std::int32_t> rcb(mpi::Context& context, std::span<const double> points, std::span<const GlobalId> ids,
                               std::span<const std::int64_t> weights, int n_parts) {
   detail::check_points(context, points, ids, weights, n_parts, false);
+  weights = detail::weights_that_count(context, weights);
   std::vector<Point> marked(ids.size());
   for (std::size_t i = 0; i < ids.size(); ++i) {
     marked[i] = {{points[3 * i], points[3 * i + 1], points[3 * i + 2]},

@@ -8,6 +8,8 @@
 #include "barrio/mpi/collectives.hpp"
 #include "barrio/partition/graph.hpp"
 #include "barrio/partition/hypergraph.hpp"
+#include "barrio/partition/methods/fit_weights.hpp"
+#include "barrio/partition/methods/quiet_output.hpp"
 
 #ifdef BARRIO_HAVE_ZOLTAN
 #include <zoltan.h>
@@ -146,10 +148,13 @@ std::vector<std::int32_t> cut_by_zoltan(mpi::Context& context, const Hypergraph&
   const std::size_t n = hypergraph.vertices.size(context.rank());
   Asked asked{hypergraph, hypergraph.vertices.first(context.rank()), static_cast<int>(n)};
   Cutter cutter(context.comm(), asked, n_parts);
-  const auto has_weights = mpi::max(context, hypergraph.weights.empty() ? 0 : 1);
-  if (has_weights > 0) cutter.set("OBJ_WEIGHT_DIM", "1");
+  const bool has_weights = !detail::weights_that_count(context, hypergraph.weights).empty();
+  if (mpi::max(context, has_weights ? 1 : 0) > 0) cutter.set("OBJ_WEIGHT_DIM", "1");
   int status = ZOLTAN_OK;
-  std::vector<std::int32_t> part = cutter.cut(n, status);
+  std::vector<std::int32_t> part = [&] {
+    const detail::QuietOutput quiet;
+    return cutter.cut(n, status);
+  }();
   agree_after(context, [&] { Cutter::check(status, "Zoltan_LB_Partition"); });
   return part;
 }
