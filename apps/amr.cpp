@@ -37,7 +37,7 @@ class Amr : public Command {
     std::string text =
         fmt::format("{}: {} steps to time {:.6g}, {} cell steps in {} ({:.2f} M a second)\n",
                     r["title"].get<std::string>(), format_count(r["steps"].get<std::int64_t>()),
-                    r["time"].get<double>(), format_count(r["updates"].get<std::int64_t>()),
+                    r["simulated_time"].get<double>(), format_count(r["updates"].get<std::int64_t>()),
                     format_seconds(r["seconds"].get<double>()), r["updates_per_second"].get<double>() / 1e6);
     if (const auto n = r["fallbacks"].get<std::int64_t>(); n > 0)
       text += fmt::format("  first order {} times, to keep the pressure positive\n", format_count(n));

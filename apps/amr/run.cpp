@@ -205,7 +205,7 @@ class CaseRun {
                       {"high", std::vector(wanted_.high.begin(), wanted_.high.begin() + D)},
                       {"ratio", wanted_.ratio},
                       {"block", wanted_.block_cells}};
-    result["time"] = simulation_.time();
+    result["simulated_time"] = simulation_.time();
     result["steps"] = simulation_.n_steps();
     for (int level = 0; level < wanted_.n_levels; ++level) {
       const std::int64_t n_blocks = simulation_.hierarchy().n_global(level);

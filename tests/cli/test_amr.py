@@ -151,7 +151,8 @@ class Output(AmrCase):
             "sod", 'output.file="sod.vtkhdf"', "output.every=0.05", "grid.levels=2"
         )
         self.assertEqual(result["output"], {"file": "sod.vtkhdf", "states": 5})
-        self.assertEqual(result["time"], 0.2)
+        self.assertEqual(result["simulated_time"], 0.2)
+        self.assertRegex(result["time"], r"^\d{4}-\d\d-\d\dT")
         self.assert_no_leftovers()
         try:
             import h5py

@@ -124,7 +124,7 @@ class EndedSeries(Case):
             result = self.finish(process, 128 + signal.SIGTERM)
             self.assertEqual(result["ended_by"], "SIGTERM")
             ended = self.expect_states()
-            self.assertEqual(ended[-1], result["time"])
+            self.assertEqual(ended[-1], result["simulated_time"])
             # Restarted on other ranks, it ends as the whole run does: state, series and pictures.
             again = self.finish(self.start("--restart", "run.h5", ranks=3)[0], 0)
             self.assertEqual(again["checksum"], checksum)

@@ -91,7 +91,7 @@ def amr(ranks: int = 2, checksum: str = "4b1e1a6279144d77") -> dict[str, Any]:
     return {
         **HEADER, "schema": "barrio.amr", "ranks": ranks, "title": "A tube", "system": "Euler equations",
         "grid": {"cells": [128, 16], "low": [0, 0], "high": [1, 0.125], "ratio": 2, "block": 8},
-        "time": 0.2, "steps": 220, "levels": [{"blocks": 32, "cells": 2048}, {"blocks": 16, "cells": 1024}],
+        "simulated_time": 0.2, "steps": 220, "levels": [{"blocks": 32, "cells": 2048}, {"blocks": 16, "cells": 1024}],
         "updates": 450560, "seconds": 0.1, "updates_per_second": 4.5e6, "is_met": False,
         "shares": {"kernel": 0.75, "fill": 0.1, "regrid": 0.002},
         "totals": [{"variable": "density", "begin": 0.0703125, "end": 0.0703125},

@@ -48,7 +48,7 @@ def _in_words(document: Document) -> Html:
     return paragraph(
         tag("b", document.text("title") or document.path.name),
         f": {document.text('system')}, {words.plural(document.number('steps'), 'step')} to time "
-        f"{words.number(document.number('time'), 4)} on {ranks}, "
+        f"{words.number(document.number('simulated_time'), 4)} on {ranks}, "
         f"{words.count(document.number('updates'))} cell updates in "
         f"{words.seconds(document.number('seconds'))}",
         f", {words.number(speed / 1e6)} M per second" if speed else None,
@@ -162,7 +162,12 @@ def _same_everywhere(documents: list[Document]) -> list[Html]:
 
     def run(document: Document) -> tuple[Any, ...]:
         cells = [one.get("cells") for one in document.items("levels") if isinstance(one, dict)]
-        return (document.text("title"), document.number("steps"), document.number("time"), *cells)
+        return (
+            document.text("title"),
+            document.number("steps"),
+            document.number("simulated_time"),
+            *cells,
+        )
 
     return compare_ranks(
         ((run(document), document) for document in documents),
