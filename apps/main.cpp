@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "apps/command.hpp"
@@ -61,6 +63,17 @@ Error usage_error(const CLI::App& app, const CLI::ParseError& error) {
   if (is(CLI::ExitCodes::RequiredError) && active == &app) cause = "a command is needed";
   return {ErrorCode::usage,
           {.subject = active == &app ? "barrio" : "barrio " + active->get_name(), .cause = cause, .remedy = help}};
+}
+
+/// Refuse options whose number is NaN: it passes all bounds, as no comparison with it holds.
+void refuse_nan(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->get_type_name().find("FLOAT") == std::string::npos) continue;
+    for (const std::string& word : option->results())
+      if (std::isnan(std::strtod(word.c_str(), nullptr)))
+        throw CLI::ValidationError(option->get_name(), fmt::format("{} is not a number", word));
+  }
+  for (const CLI::App* sub : app.get_subcommands()) refuse_nan(*sub);
 }
 
 /// Tell whether a command line asks for JSON, even if it cannot be parsed as a whole.
@@ -179,6 +192,7 @@ int main_of(int argc, char** argv) {
 
   try {
     app.parse(argc, argv);
+    refuse_nan(app);
     for (const auto& command : commands)
       if (std::vector<std::string>* words = command->forwarded_words()) take_global_options(*words, options);
   } catch (const CLI::Success& wanted) {

@@ -199,12 +199,21 @@ class WrongCommandLines(Case):
             "has more vertices than can be numbered",
         )
         self.expect(
-            ["generate", "box", "--low", 0, 0, "nan", "-o", "x.h5m"], "needs finite corners"
+            ["generate", "box", "--low", 0, 0, "inf", "-o", "x.h5m"], "needs finite corners"
         )
         self.expect(
             ["generate", "box", "--high", 1, 0, 1, "-o", "x.h5m"],
             "needs finite corners, the lower one below the upper one",
         )
+
+    def test_numbers_that_are_none_are_refused(self) -> None:
+        for words in (
+            ["join", "a.h5m", "b.h5m", "-t", "nan", "-o", "x.h5m"],
+            ["adapt", "a.h5m", "--size", 1, "--max-size", "NaN", "-o", "x.h5m"],
+            ["adapt", "a.h5m", "--size", 1, "--feature-angle=-nan", "-o", "x.h5m"],
+            ["delaunay", "a.poly", "--max-area", "nan", "-o", "x.ele"],
+        ):
+            self.expect(words, "is not a number")
 
     def test_a_partitioner_is_checked_even_if_the_file_has_parts(self) -> None:
         self.assert_code(
