@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from barrio import _mpi
+from barrio._arrays import integers
 from barrio.errors import ErrorCode, UsageError
 
 if TYPE_CHECKING:
@@ -46,15 +47,15 @@ def _rows(values: ArrayLike | None, width: int, what: str, kind: type) -> NDArra
     if given.ndim != 2 or given.shape[1] != width:
         cause = f"have the shape {given.shape}, not (n, {width})"
         raise UsageError(ErrorCode.usage, what, cause, f"give {width} numbers in each row")
-    if kind is not np.float64 and given.dtype.kind not in "iu":
-        raise UsageError(ErrorCode.usage, what, "must be integers", "give an integer array")
+    if kind is not np.float64:
+        return integers(given, what, kind)
     return np.ascontiguousarray(given, dtype=kind)
 
 
 def _markers(values: ArrayLike | None, n: int, what: str) -> NDArray[np.int32]:
     if values is None:
         return np.zeros(n, dtype=np.int32)
-    given = np.ascontiguousarray(values, dtype=np.int32)
+    given = integers(values, what, np.int32)
     if given.shape != (n,):
         cause = f"have the shape {given.shape}, not ({n},)"
         raise UsageError(ErrorCode.usage, what, cause, "give one for each")
@@ -177,7 +178,7 @@ def graph_of(
     triangle, from 0; -1: none. `region_rows`: shape (r, 4), as `Graph.regions`.
     """
     given = np.asarray(points, dtype=np.float64)[:, :2]
-    of_triangles = np.asarray([] if regions is None else regions, dtype=np.int32) + 1
+    of_triangles = integers([] if regions is None else regions, "regions", np.int32) + 1
     n_regions = int(of_triangles.max(initial=0))
     rows = _rows(region_rows, 4, "region_rows", np.float64)
     if len(rows) < n_regions:

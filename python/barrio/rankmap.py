@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from barrio import _mpi
+from barrio._arrays import integers
 from barrio.errors import ErrorCode, UsageError
 
 if TYPE_CHECKING:
@@ -36,14 +37,22 @@ def _usage(subject: str, cause: str, remedy: str) -> UsageError:
 
 
 def _ranks(values: ArrayLike, what: str) -> NDArray[np.int32]:
-    """Convert to 32-bit integers; refuse values that do not fit."""
+    return integers(values, what, np.int32)
+
+
+def _amounts(values: ArrayLike, n: int, what: str) -> NDArray[np.float64]:
+    """Convert to an amount for each of n pairs; refuse what no traffic can be."""
     given = np.asarray(values)
-    if given.size == 0:
-        return np.zeros(given.shape, dtype=np.int32)
-    ends = np.iinfo(np.int32)
-    if given.dtype.kind not in "iu" or given.min() < ends.min or given.max() > ends.max:
-        raise _usage(what, "must be 32-bit integers", "give integers")
-    return np.ascontiguousarray(given, dtype=np.int32)
+    if given.size > 0 and given.dtype.kind not in "fiu":
+        raise _usage(what, f"have the type {given.dtype}", "give real numbers")
+    given = np.ascontiguousarray(given, dtype=np.float64)
+    if given.shape != (n,):
+        raise _usage(what, f"have the shape {given.shape}, not ({n},)", "give one for each pair")
+    wrong = np.flatnonzero(~(np.isfinite(given) & (given >= 0)))
+    if len(wrong) > 0:
+        cause = f"are {given[wrong[0]]:g} for pair {wrong[0]}"
+        raise _usage(what, cause, "give finite numbers >= 0")
+    return given
 
 
 @dataclass(frozen=True)
@@ -69,11 +78,17 @@ class Traffic:
             raise _usage(
                 "pairs", f"have the shape {ends.shape}, not (n, 2)", "give from and to in each row"
             )
-        sizes = np.ascontiguousarray(bytes, dtype=np.float64)
+        outside = np.flatnonzero(((ends < 0) | (ends >= n_ranks)).any(axis=1))
+        if len(outside) > 0:
+            row = ends[outside[0]]
+            raise _usage(
+                "pairs",
+                f"have {row[0]} to {row[1]}, but there are {n_ranks} ranks",
+                "give ranks from 0 to n_ranks - 1",
+            )
+        sizes = _amounts(bytes, len(ends), "bytes")
         counts = (
-            np.ones_like(sizes)
-            if messages is None
-            else np.ascontiguousarray(messages, dtype=np.float64)
+            np.ones_like(sizes) if messages is None else _amounts(messages, len(ends), "messages")
         )
         return Traffic(n_ranks, ends, sizes, counts, np.zeros_like(sizes))
 

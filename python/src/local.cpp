@@ -8,6 +8,7 @@
 #include "barrio/mesh/local_mesh.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "bindings.hpp"
+#include "integers.hpp"
 
 namespace barrio::python {
 namespace {
@@ -16,8 +17,6 @@ using mesh::CellType;
 using mesh::LocalEntities;
 using mesh::LocalMesh;
 
-template <class T>
-using Given = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using GivenPoints = nb::ndarray<const double, nb::shape<-1, 3>, nb::c_contig, nb::device::cpu>;
 
 /// Python's LocalMesh: the entities that one rank owns. Arrays are copied in and out, so none refers to freed memory.
@@ -63,17 +62,20 @@ struct OwnedMesh {
   throw_usage(fmt::format("tag '{}'", name), "does not exist." + did_you_mean(name, known));
 }
 
-template <class To, class From>
-std::vector<To> taken(const Given<From>& values) {
-  static_assert(sizeof(To) == sizeof(From));
-  std::vector<To> all(values.shape(0));
-  if (!all.empty()) std::memcpy(all.data(), values.data(), all.size() * sizeof(To));
-  return all;
+mesh::Range places(const Integers<std::int32_t>& given) {
+  const std::vector<LocalId> ids = taken<LocalId>(given, "places");
+  return mesh::Range::of(ids);
 }
 
-mesh::Range places(const Given<std::int32_t>& given) {
-  const std::vector<LocalId> ids = taken<LocalId>(given);
-  return mesh::Range::of(ids);
+/// Return the values of an argument in a type of numpy. @throws Error{usage} if they are of another kind
+nb::object in_type(nb::handle given, const char* type, const std::string& subject) {
+  const nb::object array = numpy().attr("asarray")(given);
+  const nb::object dtype = array.attr("dtype");
+  if (nb::cast<std::size_t>(array.attr("size")) > 0 &&
+      !nb::cast<bool>(numpy().attr("can_cast")(dtype, type, "same_kind")))
+    throw_usage(subject, fmt::format("has values of type {}, not {}", text(dtype), text(nb::str(type))),
+                fmt::format("give values of type {}", text(nb::str(type))));
+  return numpy().attr("ascontiguousarray")(array, type);
 }
 
 nb::object rows(const std::vector<double>& values, std::size_t width) {
@@ -98,48 +100,54 @@ nb::object nodes_of(OwnedMesh& self, Dim dim) {
 
 void replace_nodes(LocalEntities& all, nb::handle nodes) {
   if (nb::isinstance<nb::tuple>(nodes) && nb::len(nodes) == 2) {
-    all.offsets = taken<std::int32_t>(nb::cast<Given<std::int32_t>>(nodes[0]));
-    all.nodes = taken<LocalId>(nb::cast<Given<std::int32_t>>(nodes[1]));
+    all.offsets = taken<std::int32_t>(Integers<std::int32_t>{nb::borrow(nodes[0])}, "nodes");
+    all.nodes = taken<LocalId>(Integers<std::int32_t>{nb::borrow(nodes[1])}, "nodes");
     all.nodes_per_entity = 0;
     return;
   }
-  const auto rows = nb::cast<nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>>(nodes);
+  const nb::object wanted = numpy().attr("int32");
+  const nb::object array = nb::module_::import_("barrio._arrays").attr("integers")(nodes, "nodes", wanted);
+  const auto rows = nb::cast<nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>>(array);
   all.offsets.clear();
   all.nodes_per_entity = static_cast<int>(rows.shape(1));
   all.nodes.resize(rows.size());
   if (rows.size() > 0) std::memcpy(all.nodes.data(), rows.data(), rows.size() * sizeof(LocalId));
 }
 
-void replace_entities(OwnedMesh& self, Dim dim, const Given<std::int64_t>& ids, nb::handle nodes,
-                      const std::optional<Given<std::uint8_t>>& types,
-                      const std::optional<Given<std::int32_t>>& sharers,
-                      const std::optional<Given<std::int32_t>>& parts) {
+void replace_entities(OwnedMesh& self, Dim dim, const Integers<std::int64_t>& ids, nb::handle nodes,
+                      const std::optional<Integers<std::uint8_t>>& types,
+                      const std::optional<Integers<std::int32_t>>& sharers,
+                      const std::optional<Integers<std::int32_t>>& parts) {
   LocalEntities all;
   const LocalEntities& former = self.entities(dim);
-  all.ids = taken<GlobalId>(ids);
+  all.ids = taken<GlobalId>(ids, "ids");
   try {
     replace_nodes(all, nodes);
   } catch (const nb::cast_error&) {
     throw_usage("nodes", "must be int32 of shape (n, k), or (offsets, nodes)");
   }
   if (types) {
-    all.types = taken<CellType>(*types);
+    all.types = taken<CellType>(*types, "types");
   } else if (former.types.size() == 1) {
     all.types = former.types;
   } else {
     throw_usage("types", "are missing", "give a type for each entity: this dimension has several types");
   }
-  if (sharers) all.sharers = taken<std::int32_t>(*sharers);
+  if (sharers) all.sharers = taken<std::int32_t>(*sharers, "sharers");
+  std::vector<std::int32_t> of_cells;
+  if (parts) of_cells = taken<std::int32_t>(*parts, "parts");
   self.local.entities[index(dim)] = std::move(all);
-  if (dim == self.local.cell_dim)
-    self.local.cell_parts = parts ? taken<std::int32_t>(*parts) : std::vector<std::int32_t>();
+  if (dim == self.local.cell_dim) self.local.cell_parts = std::move(of_cells);
 }
 
-void replace_vertices(OwnedMesh& self, const Given<std::int64_t>& ids, const GivenPoints& coordinates,
-                      const std::optional<Given<std::int32_t>>& sharers) {
-  self.local.vertex_ids = taken<GlobalId>(ids);
+void replace_vertices(OwnedMesh& self, const Integers<std::int64_t>& ids, const GivenPoints& coordinates,
+                      const std::optional<Integers<std::int32_t>>& sharers) {
+  std::vector<GlobalId> of_vertices = taken<GlobalId>(ids, "ids");
+  std::vector<std::int32_t> shared_by;
+  if (sharers) shared_by = taken<std::int32_t>(*sharers, "sharers");
+  self.local.vertex_ids = std::move(of_vertices);
   self.local.coordinates.assign(coordinates.data(), coordinates.data() + coordinates.size());
-  self.local.vertex_sharers = sharers ? taken<std::int32_t>(*sharers) : std::vector<std::int32_t>();
+  self.local.vertex_sharers = std::move(shared_by);
 }
 
 nb::object field_values(OwnedMesh& self, const std::string& name, Dim dim) {
@@ -165,7 +173,7 @@ void replace_field(OwnedMesh& self, const std::string& name, Dim dim, nb::handle
                                  : std::is_same_v<T, float> ? "float32"
                                  : sizeof(T) == 8           ? "int64"
                                                             : "int32";
-        const nb::object all = nb::module_::import_("numpy").attr("ascontiguousarray")(given, type);
+        const nb::object all = in_type(given, type, fmt::format("field '{}'", name));
         const auto array = nb::cast<nb::ndarray<const T, nb::c_contig, nb::device::cpu>>(all);
         if (array.size() % width != 0)
           throw_usage(fmt::format("field '{}'", name),
@@ -175,11 +183,12 @@ void replace_field(OwnedMesh& self, const std::string& name, Dim dim, nb::handle
       field.values);
 }
 
-void replace_tag(OwnedMesh& self, const std::string& name, Dim dim, const Given<std::int32_t>& at, nb::handle given) {
+void replace_tag(OwnedMesh& self, const std::string& name, Dim dim, const Integers<std::int32_t>& at,
+                 nb::handle given) {
   self.check(dim);
   mesh::MeshTag& tag = tag_of(self.local, name);
   mesh::MeshTag::Values values;
-  const std::vector<LocalId> ids = taken<LocalId>(at);
+  const std::vector<LocalId> ids = taken<LocalId>(at, "places");
   if (std::ranges::adjacent_find(ids, std::ranges::greater_equal()) != ids.end())
     throw_usage(fmt::format("tag '{}'", name), "is given for positions that do not ascend");
   values.entities = mesh::Range::of(ids);
@@ -190,13 +199,14 @@ void replace_tag(OwnedMesh& self, const std::string& name, Dim dim, const Given<
                            : tag.info.type == mesh::TagType::int32  ? "int32"
                            : tag.info.type == mesh::TagType::entity ? "int64"
                                                                     : "uint8";
-  const nb::object numpy = nb::module_::import_("numpy");
-  const nb::object bytes = numpy.attr("ascontiguousarray")(given, type).attr("reshape")(-1).attr("view")("uint8");
-  const auto all = nb::cast<Given<std::uint8_t>>(bytes);
+  const nb::object bytes =
+      in_type(given, type, fmt::format("tag '{}'", name)).attr("reshape")(-1).attr("view")("uint8");
+  const auto all = nb::cast<nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>>(bytes);
   if (all.size() != ids.size() * tag.info.value_bytes())
     throw_usage(fmt::format("tag '{}'", name),
                 fmt::format("has {} bytes for {} values of {}", all.size(), ids.size(), tag.info.value_bytes()));
-  values.items.bytes = taken<std::byte>(all);
+  values.items.bytes.resize(all.size());
+  if (all.size() > 0) std::memcpy(values.items.bytes.data(), all.data(), all.size());
   tag.on[index(dim)] = std::move(values);
 }
 
@@ -288,15 +298,14 @@ cell uses are left out of the mesh.)")
       .def(
           "keep_cells",
           [](OwnedMesh& self, nb::handle kept) {
-            nb::object array = nb::module_::import_("numpy").attr("asarray")(kept);
+            nb::object array = numpy().attr("asarray")(kept);
             const bool is_mask = nb::cast<std::string>(array.attr("dtype").attr("kind")) == "b";
             if (is_mask && nb::cast<std::size_t>(array.attr("size")) != self.local.size(self.local.cell_dim))
               throw_usage("cells to keep",
                           fmt::format("are a mask of {} for {} cells", nb::cast<std::size_t>(array.attr("size")),
                                       self.local.size(self.local.cell_dim)));
-            if (is_mask) array = nb::module_::import_("numpy").attr("flatnonzero")(array);
-            array = nb::module_::import_("numpy").attr("ascontiguousarray")(array, "int32");
-            mesh::keep_cells(self.local, places(nb::cast<Given<std::int32_t>>(array)));
+            if (is_mask) array = numpy().attr("flatnonzero")(array);
+            mesh::keep_cells(self.local, places({array}));
           },
           "kept"_a, nb::sig("def keep_cells(self, kept: numpy.typing.ArrayLike) -> None"),
           "Drop all other cells, with their membership in sets and their values of tags and fields. `kept`: places, "
@@ -311,7 +320,8 @@ cell uses are left out of the mesh.)")
           "kind"_a, "name"_a, "dim"_a, "Return the places of a set's members.")
       .def(
           "replace_members",
-          [](OwnedMesh& self, mesh::SetKind kind, const std::string& name, Dim dim, const Given<std::int32_t>& given) {
+          [](OwnedMesh& self, mesh::SetKind kind, const std::string& name, Dim dim,
+             const Integers<std::int32_t>& given) {
             self.check(dim);
             mesh::MeshSet& set = self.set(kind, name);
             (dim == Dim::vertex ? set.vertices : set.entities[index(dim)]) = places(given);

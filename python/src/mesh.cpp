@@ -5,6 +5,7 @@
 #include "barrio/base/error.hpp"
 #include "barrio/mesh/balance.hpp"
 #include "bindings.hpp"
+#include "integers.hpp"
 
 namespace barrio::python {
 namespace {
@@ -48,11 +49,10 @@ nb::slice slice(mesh::LocalRange range) {
   return nb::slice(static_cast<Py_ssize_t>(index(range.first)), static_cast<Py_ssize_t>(index(range.last)));
 }
 
-MeshPointer migrated(SharedMesh& self,
-                     const nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>& to) {
+MeshPointer migrated(SharedMesh& self, const Integers<std::int32_t>& to) {
   if (const auto field = self.travelling_field())
     throw_usage(fmt::format("field '{}'", *field), "is being exchanged", "call end_exchange() first");
-  const std::span<const Rank> ranks(to.data(), to.shape(0));
+  const std::vector<Rank> ranks = taken<Rank>(*self.context(), to, "to");
   const nb::gil_scoped_release unlocked;
   return std::make_shared<SharedMesh>(self.context(), self.mesh().moved(ranks));
 }
@@ -202,13 +202,12 @@ copies, since the mesh stores them compressed.)");
 updated; drop it to free its memory.)")
       .def(
           "balanced_ranks",
-          [](SharedMesh& self,
-             const std::optional<nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>>& weights,
-             const std::string& method, bool keep) {
+          [](SharedMesh& self, const std::optional<Integers<std::int64_t>>& weights, const std::string& method,
+             bool keep) {
             std::vector<Rank> ranks;
+            std::vector<std::int64_t> all;
+            if (weights) all = taken<std::int64_t>(*self.context(), *weights, "weights");
             {
-              const std::span<const std::int64_t> all =
-                  weights ? std::span(weights->data(), weights->shape(0)) : std::span<const std::int64_t>();
               const nb::gil_scoped_release unlocked;
               ranks = mesh::balanced_ranks(self.mesh(), {.weights = all, .method = method, .keep = keep});
             }

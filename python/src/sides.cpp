@@ -7,6 +7,7 @@
 #include "barrio/mesh/remote_ids.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "bindings.hpp"
+#include "integers.hpp"
 
 namespace barrio::python {
 namespace {
@@ -26,9 +27,8 @@ struct SharedSides {
 };
 
 /// Convert ids of cells. Collective: all ranks refuse a wrong id on one rank.
-mesh::Range range_of(const nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>& ids,
-                     mesh::Mesh& mesh) {
-  const std::span<const std::int32_t> all(ids.data(), ids.shape(0));
+mesh::Range range_of(const Integers<std::int32_t>& ids, mesh::Mesh& mesh) {
+  const auto all = taken<std::int32_t>(mesh.context(), ids, "cells");
   const std::size_t n_local = mesh.cells().size();
   const nb::gil_scoped_release unlocked;
   std::vector<LocalId> list;
@@ -100,8 +100,7 @@ The constructor is collective. Global ids do not depend on the rank count.)")
           "Sides of the local cells, in the order of their topology: (offsets, sides).")
       .def(
           "skin",
-          [](const SharedSides& self,
-             const nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>& cells) {
+          [](const SharedSides& self, const Integers<std::int32_t>& cells) {
             mesh::Mesh& mesh = self.owner->mesh();
             const mesh::Range some = range_of(cells, mesh);
             std::vector<LocalId> found;

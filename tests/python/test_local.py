@@ -113,6 +113,16 @@ def test_what_does_not_fit_is_refused_everywhere(comm: MPI.Comm) -> None:
         local.field("X", Dim.vertex)
     with pytest.raises(barrio.UsageError, match="dimension"):
         local.ids(Dim.vertex)
+    own = local.n(Dim.volume)
+    given = (local.ids(Dim.volume), local.nodes(Dim.volume))
+    with pytest.raises(barrio.UsageError, match="ids: must be integers, not float64"):
+        local.replace_entities(Dim.volume, np.arange(own) + 0.5, given[1])
+    with pytest.raises(barrio.UsageError, match="nodes: must be integers, not float64"):
+        local.replace_entities(Dim.volume, given[0], given[1].astype(float))
+    with pytest.raises(barrio.UsageError, match="ids: must be integers, not float64"):
+        local.replace_vertices(local.vertex_ids + 0.5, local.coordinates)
+    with pytest.raises(barrio.UsageError, match="places: must be integers, not float64"):
+        local.keep_cells(np.zeros(1))
     if comm.rank == comm.size - 1:
         local.replace_field("x", Dim.vertex, np.zeros((3, 2)))
     with pytest.raises(barrio.UsageError, match="values of field 'x'"):

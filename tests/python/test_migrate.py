@@ -98,6 +98,28 @@ def test_migrate_takes_all_along(comm: MPI.Comm, tagged: Path) -> None:
         moved.migrate(np.zeros(len(here) + 1, dtype=np.int32))
 
 
+def test_ranks_and_weights_are_integers(comm: MPI.Comm) -> None:
+    mesh = barrio.box(comm, n=(4, 3, 3))
+    n = mesh.n_owned(Dim.volume)
+    with pytest.raises(barrio.UsageError, match="to: must be integers, not float64"):
+        mesh.migrate(np.full(n, 0.5))
+    # On one rank only: all refuse.
+    kind = np.float64 if comm.rank == comm.size - 1 else np.int32
+    with pytest.raises(barrio.UsageError, match="to: must be integers, not float64"):
+        mesh.migrate(np.zeros(n, dtype=kind))
+    with pytest.raises(barrio.BadInputError, match="the value 4294967296 does not fit in int32"):
+        mesh.migrate(np.full(n, 2**32))
+    with pytest.raises(barrio.UsageError, match="weights: must be integers, not float64"):
+        mesh.balanced_ranks(np.full(n, 1.5))
+    with pytest.raises(barrio.UsageError, match="cells: must be integers, not float64"):
+        barrio.Sides(mesh, Dim.face).skin(np.zeros(1))
+    # Integers of any width, in a list or with gaps in memory.
+    for to in (np.zeros(n, np.int64), [0] * n, np.zeros(2 * n, np.uint8)[::2]):
+        assert mesh.migrate(to).checksum() == mesh.checksum()
+    even = mesh.balanced_ranks(np.zeros(n, np.int64))  # weights of 0 count as 1 each
+    assert (even == mesh.balanced_ranks()).all()
+
+
 def test_sides_and_sharers(comm: MPI.Comm) -> None:
     mesh = barrio.box(comm, n=(4, 3, 3), ghost_layers=1)
     faces = barrio.Sides(mesh, Dim.face)
