@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "apps/command.hpp"
-#include "apps/degenerate.hpp"
+#include "apps/reading.hpp"
 #include "apps/text/table.hpp"
 #include "barrio/adapt/size_fields.hpp"
 #include "barrio/base/path.hpp"
@@ -95,7 +95,7 @@ class Adapt : public Command {
     app.add_flag(
         "--leave-out", options_.leaves_out,
         "Drop data that cannot be kept yet: values that are entities, and many different values on faces and edges");
-    degenerate_.add_to(app);
+    reading_.add_to(app);
   }
   Json run(mpi::Context* context) override {
     (void)io::written_format(output_);
@@ -110,9 +110,7 @@ class Adapt : public Command {
         refuse(ErrorCode::usage, "wanted lengths", "must come from one of --size, --size-field and --error-field");
       for (const std::string& text : sizes_) sizes.push_back(adapt::parse_size(text));
     });
-    io::ReadOptions reading;
-    reading.degenerate = degenerate_.value();
-    mesh::Mesh mesh = io::read(*context, input_, reading);
+    mesh::Mesh mesh = io::read(*context, input_, reading_.in(io::ReadOptions{}));
     const adapt::AdaptReport report = sizes.empty() ? adapt::adapt(mesh, size_field_in(mesh), options_)
                                                     : adapt::adapt(mesh, adapt::smallest_size(sizes), options_);
     io::write(mesh, output_);
@@ -249,7 +247,7 @@ class Adapt : public Command {
   std::string error_field_;
   adapt::ErrorTarget target_;
   adapt::AdaptOptions options_;
-  DegenerateOption degenerate_;
+  Reading reading_;
 };
 
 }  // namespace

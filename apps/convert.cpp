@@ -3,7 +3,7 @@
 #include <array>
 
 #include "apps/command.hpp"
-#include "apps/degenerate.hpp"
+#include "apps/reading.hpp"
 #include "barrio/base/text.hpp"
 #include "barrio/io/read.hpp"
 #include "barrio/io/write.hpp"
@@ -27,14 +27,12 @@ class Convert : public Command {
     app.add_option("--partition-tag", partition_tag_,
                    "Partition to use of a .h5m file that has several: a tag of sets, or an integer tag of cells")
         ->capture_default_str();
-    app.add_flag("--to-linear", to_linear_, "Reduce second-order cells to their corners");
-    degenerate_.add_to(app);
+    reading_.add_to(app);
   }
   Json run(mpi::Context* context) override {
     const io::WrittenFormat format = io::written_format(output_);
     mesh::MeshTables tables =
-        io::read_tables(*context, input_,
-                        {.partition_tag = partition_tag_, .to_linear = to_linear_, .degenerate = degenerate_.value()});
+        io::read_tables(*context, input_, reading_.in(io::TableOptions{.partition_tag = partition_tag_}));
     if (format == io::WrittenFormat::h5m) {
       io::write_h5m(*context, tables, output_, {.partition_tag = partition_tag_});
     } else if (format == io::WrittenFormat::medit) {
@@ -60,8 +58,7 @@ class Convert : public Command {
   std::string input_;
   std::string output_;
   std::string partition_tag_ = io::default_partition_tag;
-  bool to_linear_ = false;
-  DegenerateOption degenerate_;
+  Reading reading_;
 };
 
 }  // namespace

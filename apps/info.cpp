@@ -51,6 +51,7 @@ class Info : public Command {
           text += fmt::format(", {} of {} nodes", n_of_kind == n ? "all" : count(n_of_kind), n_nodes);
       rows.emplace_back(type, text);
     }
+    if (r.contains("time_steps")) rows.emplace_back("time steps", format_count(r["time_steps"].get<std::int64_t>()));
     if (r.contains("unsupported"))
       for (const Json& what : r["unsupported"]) rows.emplace_back("not supported", what.get<std::string>());
     rows.emplace_back("parts",

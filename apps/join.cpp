@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "apps/command.hpp"
-#include "apps/degenerate.hpp"
+#include "apps/reading.hpp"
 #include "apps/text/table.hpp"
 #include "barrio/base/text.hpp"
 #include "barrio/io/read.hpp"
@@ -35,14 +35,14 @@ class Join : public Command {
     app.add_flag("--require-conforming", options_.require_conforming,
                  "Leave a joint open unless every vertex there has exactly one partner; exit code 4 if one is open");
     app.add_flag("--within", options_.within_pieces, "Also merge vertices within a piece");
-    degenerate_.add_to(app);
+    reading_.add_to(app);
   }
   Json run(mpi::Context* context) override {
     if (tolerance_ >= 0.0) options_.tolerance = tolerance_;
     for (const std::string& text : joints_) options_.joints.push_back(parse_joint(text));
     std::vector<mesh::MeshTables> pieces;
     for (const std::string& input : inputs_)
-      pieces.push_back(io::read_tables(*context, input, {.degenerate = degenerate_.value()}));
+      pieces.push_back(io::read_tables(*context, input, reading_.in(io::TableOptions{})));
     // GLOBAL_ID numbers the rows of each piece; the whole mesh gets new numbers.
     for (mesh::MeshTables& piece : pieces)
       std::erase_if(piece.tags, [](const mesh::TagTable& tag) { return tag.info.name == "GLOBAL_ID"; });
@@ -103,7 +103,7 @@ class Join : public Command {
   double tolerance_ = -1.0;
   std::vector<std::string> joints_;
   mesh::JoinOptions options_;
-  DegenerateOption degenerate_;
+  Reading reading_;
 };
 
 }  // namespace

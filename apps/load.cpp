@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "apps/command.hpp"
-#include "apps/degenerate.hpp"
+#include "apps/reading.hpp"
 #include "apps/text/table.hpp"
 #include "barrio/base/text.hpp"
 #include "barrio/io/read.hpp"
@@ -56,8 +56,7 @@ class Load : public Command {
     app.add_option("--partition-tag", options_.partition_tag,
                    "Partition to use of a .h5m file that has several: a tag of sets, or an integer tag of cells")
         ->capture_default_str();
-    app.add_flag("--to-linear", options_.to_linear, "Reduce second-order cells to their corners");
-    degenerate_.add_to(app);
+    reading_.add_to(app);
     app.add_flag("--validate", validates_, "Check all invariants of the mesh");
     app.add_option("--vtkhdf", vtkhdf_, "Write the distributed mesh with its ghosts, one piece per rank")
         ->check(suffix(".vtkhdf"));
@@ -67,7 +66,7 @@ class Load : public Command {
   }
   Json run(mpi::Context* context) override {
     mesh::check_partitioner(options_.partitioner);  // now: it is not used for a file with a partition
-    options_.degenerate = degenerate_.value();
+    options_ = reading_.in(std::move(options_));
     const double begin = MPI_Wtime();
     std::optional<mesh::Mesh> loaded;
     {
@@ -159,7 +158,7 @@ class Load : public Command {
   std::string traffic_;
   std::string part_traffic_;
   io::ReadOptions options_;
-  DegenerateOption degenerate_;
+  Reading reading_;
   bool validates_ = false;
 };
 

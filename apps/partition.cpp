@@ -5,8 +5,8 @@
 #include <map>
 
 #include "apps/command.hpp"
-#include "apps/degenerate.hpp"
 #include "apps/parts.hpp"
+#include "apps/reading.hpp"
 #include "apps/text/table.hpp"
 #include "barrio/base/text.hpp"
 #include "barrio/io/read.hpp"
@@ -53,16 +53,12 @@ class Partition : public Command {
     app.add_option("--drop", drop_,
                    "Drop a part of the mesh: geometry (its sets, and faces and edges that are only in these)")
         ->check(CLI::IsMember({"geometry"}));
-    app.add_flag("--to-linear", to_linear_, "Reduce second-order cells to their corners");
-    degenerate_.add_to(app);
+    reading_.add_to(app);
     app.add_option("-o,--output", output_, "File to write (.h5m)")->required()->check(suffix(".h5m"));
   }
   Json run(mpi::Context* context) override {
-    mesh::MeshTables tables = io::read_tables(*context, input_,
-                                              {.partition_tag = h5m_.partition_tag,
-                                               .may_lack_partition_tag = true,
-                                               .to_linear = to_linear_,
-                                               .degenerate = degenerate_.value()});
+    const io::TableOptions options{.partition_tag = h5m_.partition_tag, .may_lack_partition_tag = true};
+    mesh::MeshTables tables = io::read_tables(*context, input_, reading_.in(options));
     check_n_parts(n_parts_, tables);
     if (drop_ == "geometry") tables = mesh::drop_geometry(*context, std::move(tables));
     weights_.by_type = parse_type_weights();
@@ -131,9 +127,8 @@ class Partition : public Command {
     }
     return weights;
   }
-  DegenerateOption degenerate_;
+  Reading reading_;
   std::string input_;
-  bool to_linear_ = false;
   std::string output_;
   std::string method_ = "rcb";
   std::string drop_;

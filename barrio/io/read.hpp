@@ -37,6 +37,9 @@ struct TableOptions {
   /// Treatment of cells with one vertex at two corners; the log counts them either way. Sides, neighbours and solvers
   /// need distinct corners, so such cells are reduced unless the numbers of cells must stay.
   mesh::Degenerate degenerate = mesh::Degenerate::reduce;
+  /// Time step to read, from 1, of Exodus, CF netCDF and CGNS files; 0: the last one. In CGNS, solutions with the same
+  /// values in the same place are steps, in the order of their names and the numbers there.
+  int step = 0;
 };
 
 /// Read a mesh file into tables, each rank its slabs. Collective. Reads .h5m, Gmsh 4.1, 2.2 and 1.0, Medit 1 to 4,
@@ -50,7 +53,7 @@ struct TableOptions {
 /// the file's order, longitude fastest; the third is 0 without levels. Cells are hexes, or quads if there are fewer
 /// than two levels. If the longitudes are periodic, the mesh stays open between the last and the first one: a cell
 /// there would reach back over the whole map. Variables over (level, latitude, longitude) become tags on the vertices;
-/// those over (latitude, longitude) are repeated on each level. Of a time series the last step is read. Packed numbers
+/// those over (latitude, longitude) are repeated on each level. Of a time series one step is read. Packed numbers
 /// are unpacked; missing values of reals are NaN.
 /// @throws AgreedError{bad_input} naming the file and what is wrong or not supported; {failed} if it cannot be read;
 /// {usage} for a partition tag that the file does not have, with a list of those it has, and for one whose values are
@@ -71,9 +74,10 @@ struct ReadOptions {
   /// that is read again and again while it changes a little. "ptscotch" cuts the fewest sides, which pays off if the
   /// solver runs long. "metis" suits meshes whose graph fits on one rank.
   std::string partitioner = "rcb";
-  std::string partition_tag = default_partition_tag;  ///< as in TableOptions, like the next two
+  std::string partition_tag = default_partition_tag;  ///< as in TableOptions, like the next three
   bool to_linear = false;
   mesh::Degenerate degenerate = mesh::Degenerate::reduce;
+  int step = 0;
 };
 
 /// Read a mesh file and build the distributed mesh. Collective.

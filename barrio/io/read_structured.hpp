@@ -13,6 +13,7 @@ struct StructuredReadOptions {
   mesh::Decomposition decomposition = mesh::Decomposition::sqijk;
   int ghost_layers = 0;
   std::vector<std::string> fields = {"*"};  ///< variables to read, by name; "*": all over latitudes and longitudes
+  int step = 0;                             ///< time step to read, from 1; 0: the last one
 };
 
 /// Values on the vertices of a rank's box.
@@ -31,7 +32,7 @@ struct StructuredGrid {
 /// longitudes, j along the latitudes, k along the levels, in the file's order, ascending or descending. Collective.
 /// If the longitudes are periodic, so is the mesh along i: the last column of cells ends at the first longitude plus
 /// 360. A grid of fewer than two levels becomes one layer of cells, one unit thick, with the same values on both sides.
-/// Fields over (latitude, longitude) are repeated on each level; of a time series the last step is read.
+/// Fields over (latitude, longitude) are repeated on each level; of a time series one step is read.
 /// Each rank reads the vertices of its own cells only; rank 0 alone reads the axes and the list of variables.
 /// @throws AgreedError{bad_input} naming the file and the variable; {usage} for a field that the file does not have,
 /// with a list of those it has, and as StructuredMesh

@@ -29,8 +29,8 @@ void check_partitioner(const std::string& method);
 /// - "ptscotch": by the same graph, in parallel. Depends on the rank count.
 /// - "hypergraph": by the cells around each vertex, in parallel by Zoltan: fewest values sent between parts that add up
 ///   vertex fields, for more time. Depends on the rank count.
-/// @param[in] weights  of this rank's top cells, >= 0, in the order of `MeshTables::parts`; none, or all 0, means 1 each. See
-/// `compute_cell_weights`.
+/// @param[in] weights  of this rank's top cells, >= 0, in the order of `MeshTables::parts`; none, or all 0, means 1
+/// each. See `compute_cell_weights`.
 /// @throws AgreedError{usage} for a method that is unknown or missing from this build, or n_parts < 1; {bad_input} for
 /// a negative weight, in the coordinate methods
 void partition_cells(mpi::Context& context, MeshTables& tables, int n_parts, const std::string& method = "rcb",

@@ -77,12 +77,13 @@ StructuredPointer make_structured(const CommArgument& comm, const Place& n, cons
 }
 
 nb::tuple read_structured(const CommArgument& comm, const std::filesystem::path& path,
-                          const std::vector<std::string>& fields, const std::string& decomposition, int ghost_layers) {
+                          const std::vector<std::string>& fields, const std::string& decomposition, int ghost_layers,
+                          int step) {
   const mesh::Decomposition cut = mesh::decomposition_of(decomposition);
   std::vector<io::StructuredField> found;
   const StructuredPointer shared = in_own_context(comm, [&](std::unique_ptr<mpi::Context>& context) {
     io::StructuredGrid grid = io::read_structured(
-        *context, path.string(), {.decomposition = cut, .ghost_layers = ghost_layers, .fields = fields});
+        *context, path.string(), {.decomposition = cut, .ghost_layers = ghost_layers, .fields = fields, .step = step});
     found = std::move(grid.fields);
     return std::make_shared<SharedStructured>(std::move(context), std::move(grid.mesh));
   });
@@ -247,14 +248,15 @@ Decompositions: alljorkori, alljkbal, sqij, sqjk, sqijk.)")
       });
   module.def(
       "read_structured", &read_structured, "comm"_a, "path"_a, nb::kw_only(),
-      "fields"_a = std::vector<std::string>{"*"}, "decomposition"_a = "sqijk", "ghost_layers"_a = 0,
+      "fields"_a = std::vector<std::string>{"*"}, "decomposition"_a = "sqijk", "ghost_layers"_a = 0, "step"_a = 0,
       nb::sig("def read_structured(comm: mpi4py.MPI.Comm, path: str | os.PathLike, *, fields: "
-              "collections.abc.Sequence[str] = ['*'], decomposition: str = 'sqijk', ghost_layers: int = 0) -> "
+              "collections.abc.Sequence[str] = ['*'], decomposition: str = 'sqijk', ghost_layers: int = 0, step: int = "
+              "0) -> "
               "tuple[StructuredMesh, dict[str, numpy.typing.NDArray[numpy.float64]]]"),
       R"(Read a netCDF grid of longitudes, latitudes and levels (CF conventions) as a structured mesh. Collective over comm.
 
 Returns the mesh and the fields by name, each of shape vertex_shape; NaN where the file has no value. Longitudes
-around the whole globe make the mesh periodic along i. Raises the same BadInputError on all ranks; UsageError for an
+around the whole globe make the mesh periodic along i. `step` is the time step to read, from 1; 0: the last. Raises the same BadInputError on all ranks; UsageError for an
 unknown field.)");
 }
 

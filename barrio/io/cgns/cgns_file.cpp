@@ -133,6 +133,79 @@ std::optional<CgnsBoundary> boundary_of(hid_t file, const std::string& path, con
   return {};
 }
 
+/// Order names with numbers as people do: "step 9" is before "step 10".
+bool is_before(std::string_view a, std::string_view b) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const auto number_at = [&](std::string_view text, std::size_t at) {
+    std::size_t end = at;
+    while (end < text.size() && is_digit(text[end])) ++end;
+    while (at + 1 < end && text[at] == '0') ++at;
+    return text.substr(at, end - at);
+  };
+  std::size_t i = 0;
+  std::size_t j = 0;
+  while (i < a.size() && j < b.size()) {
+    if (is_digit(a[i]) && is_digit(b[j])) {
+      const std::string_view m = number_at(a, i);
+      const std::string_view n = number_at(b, j);
+      if (m.size() != n.size()) return m.size() < n.size();
+      if (m != n) return m < n;
+      i = m.data() + m.size() - a.data();
+      j = n.data() + n.size() - b.data();
+    } else if (a[i] != b[j]) {
+      return a[i] < b[j];
+    } else {
+      ++i;
+      ++j;
+    }
+  }
+  return a.size() - i < b.size() - j;
+}
+
+/// List the values of the solutions of a zone; what does not fit is named.
+void add_solutions(hid_t file, CgnsZone& zone, int cell_dim, CgnsCatalog& catalog) {
+  std::int64_t n_cells = 0;
+  for (const CgnsSection& section : zone.sections)
+    if (value(mesh::topology(section.type).dim) == cell_dim) n_cells += section.n;
+  std::vector<std::string> solutions = children(file, zone.path, "FlowSolution_t");
+  std::ranges::sort(solutions, is_before);
+  for (const std::string& solution : solutions) {
+    const std::string node = zone.path + "/" + solution;
+    const auto leave_out = [&](const std::string& what, std::string_view why) {
+      catalog.left_out.push_back(fmt::format("{} of zone '{}': {}", what, zone.name, why));
+    };
+    const std::string location = text_of(file, node + "/GridLocation");
+    const bool on_cells = location == "CellCenter";
+    if (!on_cells && !location.empty() && location != "Vertex") {
+      leave_out(fmt::format("solution '{}'", solution), fmt::format("it is on {}", location));
+      continue;
+    }
+    for (const std::string& name : children(file, node, "DataArray_t")) {
+      CgnsArray array{.path = data_of(node + "/" + name), .name = name, .on_cells = on_cells};
+      std::vector<std::int64_t> expected{zone.n.begin(), zone.n.begin() + zone.n_indices};
+      if (on_cells && zone.is_structured)
+        for (std::int64_t& n : expected) n -= 1;
+      if (on_cells && !zone.is_structured) expected[0] = n_cells;
+      auto shape = files::extents(file, array.path);
+      std::ranges::reverse(shape);
+      const auto kind =
+          files::has(file, array.path) ? files::shape_of_type(file, array.path).kind : files::NativeValues::Kind::other;
+      array.is_integer = kind == files::NativeValues::Kind::integer;
+      if (kind == files::NativeValues::Kind::other) {
+        leave_out(fmt::format("'{}' of solution '{}'", name, solution), "it holds no numbers");
+      } else if (shape != expected) {
+        leave_out(fmt::format("'{}' of solution '{}'", name, solution),
+                  files::has(file, data_of(node + "/Rind")) ? "it has rind" : "its size is another one");
+      } else {
+        for (const CgnsArray& other : zone.arrays)
+          array.step += other.name == array.name && other.on_cells == array.on_cells ? 1 : 0;
+        catalog.n_steps = std::max<std::int64_t>(catalog.n_steps, array.step + 1);
+        zone.arrays.push_back(std::move(array));
+      }
+    }
+  }
+}
+
 std::string coordinate_of(const CgnsZone& zone, int d) {
   constexpr std::array<char, 3> axes{'X', 'Y', 'Z'};
   return data_of(fmt::format("{}/GridCoordinates/Coordinate{}", zone.path, axes[d]));
@@ -209,6 +282,7 @@ CgnsCatalog read_cgns_catalog(hid_t file, const std::string& path) {
     CgnsZone zone = zone_of(file, path, base, name, catalog);
     zone.first_vertex = catalog.n_vertices;
     catalog.n_vertices += zone.n_vertices();
+    add_solutions(file, zone, catalog.cell_dim, catalog);
     for (CgnsSection& section : zone.sections) {
       std::int64_t& n_before = n_alike[{section.type, section.n_nodes}];
       section.row = n_before;
@@ -220,20 +294,48 @@ CgnsCatalog read_cgns_catalog(hid_t file, const std::string& path) {
   return catalog;
 }
 
+namespace {
+
+/// Rows of a structured zone are whole lines or planes of vertices or cells.
+struct Planes {
+  files::Rows rows;
+  std::size_t n_skipped;  ///< values before the first one wanted
+};
+
+Planes planes_around(std::int64_t n_in_plane, const files::Rows& rows) {
+  const std::int64_t first = rows.first / n_in_plane;
+  const std::int64_t end = rows.count == 0 ? first : (rows.first + rows.count - 1) / n_in_plane + 1;
+  return {{first, end - first}, static_cast<std::size_t>(rows.first - first * n_in_plane)};
+}
+
+}  // namespace
+
 std::vector<double> read_cgns_coordinates(files::Place file, const CgnsCatalog& catalog, const CgnsZone& zone,
                                           files::Rows rows) {
   std::vector<double> coordinates;
-  // Rows of a structured zone are whole lines or planes of vertices.
-  const std::int64_t inner = zone.n_vertices() / zone.n[zone.n_indices - 1];
-  const std::int64_t first = rows.first / inner;
-  const std::int64_t end = rows.count == 0 ? first : (rows.first + rows.count - 1) / inner + 1;
+  const Planes planes = planes_around(zone.n_vertices() / zone.n[zone.n_indices - 1], rows);
   for (int d = 0; d < catalog.n_dims; ++d) {
-    const std::vector<double> x = files::read_reals(file, coordinate_of(zone, d), {first, end - first});
+    const std::vector<double> x = files::read_reals(file, coordinate_of(zone, d), planes.rows);
     coordinates.resize(3 * rows.count);  // only now: the file has shown that it has them
-    const std::size_t skipped = rows.first - first * inner;
-    for (std::int64_t i = 0; i < rows.count; ++i) coordinates[3 * i + d] = x.at(skipped + i);
+    for (std::int64_t i = 0; i < rows.count; ++i) coordinates[3 * i + d] = x.at(planes.n_skipped + i);
   }
   return coordinates;
+}
+
+std::vector<double> read_cgns_array(files::Place file, const CgnsZone& zone, const CgnsArray& array, files::Rows rows) {
+  std::int64_t n_in_plane = 1;
+  for (int d = 0; d + 1 < zone.n_indices; ++d) n_in_plane *= zone.n[d] - (array.on_cells ? 1 : 0);
+  const Planes planes = planes_around(n_in_plane, rows);
+  std::vector<double> values;
+  if (array.is_integer) {
+    const auto integers = files::read_integers(file, array.path, planes.rows);
+    values.assign(integers.begin(), integers.end());
+  } else {
+    values = files::read_reals(file, array.path, planes.rows);
+  }
+  values.erase(values.begin(), values.begin() + std::min(planes.n_skipped, values.size()));
+  values.resize(rows.count);
+  return values;
 }
 
 std::vector<GlobalId> read_cgns_nodes(files::Place file, const std::string& path, const CgnsZone& zone,

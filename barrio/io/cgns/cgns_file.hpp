@@ -32,6 +32,15 @@ struct CgnsBoundary {
   int normal = -1;                     ///< of a face of a structured zone: the index that does not vary
 };
 
+/// Values of a solution, on the vertices or the cells of a zone.
+struct CgnsArray {
+  std::string path = {};  ///< of the data
+  std::string name = {};
+  bool on_cells = false;
+  bool is_integer = false;
+  int step = 0;  ///< from 0, among the arrays of this name and place
+};
+
 struct CgnsZone {
   std::string path = {};
   std::string name = {};
@@ -41,6 +50,7 @@ struct CgnsZone {
   std::int64_t first_vertex = 0;
   std::vector<CgnsSection> sections = {};
   std::vector<CgnsBoundary> boundaries = {};
+  std::vector<CgnsArray> arrays = {};
 
   [[nodiscard]] std::int64_t n_vertices() const noexcept { return n[0] * n[1] * n[2]; }
 };
@@ -51,6 +61,8 @@ struct CgnsCatalog {
   int n_dims = 3;
   std::int64_t n_vertices = 0;
   std::vector<CgnsZone> zones = {};
+  std::int64_t n_steps = 0;  ///< of the solutions
+  std::vector<std::string> left_out = {};
 };
 
 /// Tell whether an HDF5 file has the root of a CGNS file. Local.
@@ -63,6 +75,8 @@ CgnsCatalog read_cgns_catalog(hid_t file, const std::string& path);
 /// Read the vertices of a zone, shape (rows, 3). Collective if the file is open on all ranks.
 std::vector<double> read_cgns_coordinates(files::Place file, const CgnsCatalog& catalog, const CgnsZone& zone,
                                           files::Rows rows);
+/// Read values of vertices or cells of a zone. Collective as read_cgns_coordinates.
+std::vector<double> read_cgns_array(files::Place file, const CgnsZone& zone, const CgnsArray& array, files::Rows rows);
 /// Read the nodes of elements, or make those of structured cells, as rows of the vertex table. Collective as
 /// read_cgns_coordinates.
 /// @param fault  gets the first vertex that does not exist; reading continues, since other ranks are in the same read

@@ -33,7 +33,16 @@ Json inspect_cgns(const std::string& path, const InspectOptions& options) {
   }
   add_entities(result, counts);
   add_sets(result, sets);
-  result["tags"] = Json::array();
+  Json tags = Json::array();
+  for (const CgnsZone& zone : catalog.zones) {
+    for (const CgnsArray& array : zone.arrays) {
+      const Json tag{{"name", array.name}, {"type", "double"}, {"on", array.on_cells ? "elements" : "vertices"}};
+      if (std::ranges::find(tags, tag) == tags.end()) tags.push_back(tag);
+    }
+  }
+  result["tags"] = tags;
+  if (catalog.n_steps > 0) result["time_steps"] = catalog.n_steps;
+  if (!catalog.left_out.empty()) result["unsupported"] = catalog.left_out;
   if (!has_quality(catalog.n_vertices, options)) return result;
   std::vector<Point> points;
   for (const CgnsZone& zone : catalog.zones) {

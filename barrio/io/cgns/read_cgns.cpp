@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -8,7 +9,9 @@
 #include "barrio/io/common/file_rows.hpp"
 #include "barrio/io/common/listed_sides.hpp"
 #include "barrio/io/common/merged_blocks.hpp"
+#include "barrio/io/common/new_tags.hpp"
 #include "barrio/io/common/readers.hpp"
+#include "barrio/io/common/steps.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
 
@@ -19,9 +22,10 @@ namespace barrio::io::detail {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CgnsSection, path, name, type, n_nodes, n, first, row)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CgnsBoundary, path, name, on_vertices, low, high, n, normal)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CgnsArray, path, name, on_cells, is_integer, step)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CgnsZone, path, name, is_structured, n_indices, n, first_vertex, sections,
-                                   boundaries)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CgnsCatalog, cell_dim, n_dims, n_vertices, zones)
+                                   boundaries, arrays)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CgnsCatalog, cell_dim, n_dims, n_vertices, zones, n_steps, left_out)
 
 namespace {
 
@@ -33,8 +37,14 @@ using mesh::SetKind;
 
 class Reader {
  public:
-  Reader(mpi::Context& context, const std::string& path, CgnsCatalog catalog)
-      : context_(context), path_(path), catalog_(std::move(catalog)), file_(files::open_to_read(context, path)) {}
+  Reader(mpi::Context& context, const std::string& path, CgnsCatalog catalog, std::int64_t step,
+         const std::vector<std::string>& without_tags)
+      : context_(context),
+        path_(path),
+        catalog_(std::move(catalog)),
+        step_(step),
+        without_tags_(without_tags),
+        file_(files::open_to_read(context, path)) {}
 
   MeshTables read() {
     return files::or_close(file_, [&] { return read_all(); });
@@ -48,8 +58,81 @@ class Reader {
     for (std::size_t z = 0; z < catalog_.zones.size(); ++z) add_sections(catalog_.zones[z], first_section_[z]);
     for (std::size_t z = 0; z < catalog_.zones.size(); ++z)
       for (const CgnsBoundary& boundary : catalog_.zones[z].boundaries) add_boundary(z, boundary);
+    add_solutions();
     list_faces();
     return std::move(tables_);
+  }
+
+  /// Return the array of a zone at the wanted step: of arrays with fewer steps the last one; null without one.
+  [[nodiscard]] const CgnsArray* find_array(const CgnsZone& zone, const CgnsArray& wanted) const {
+    const CgnsArray* found = nullptr;
+    for (const CgnsArray& array : zone.arrays)
+      if (array.name == wanted.name && array.on_cells == wanted.on_cells && array.step <= step_) found = &array;
+    return found;
+  }
+  /// Read the solutions as tags, each on the zones that have it.
+  void add_solutions() {
+    std::vector<const CgnsArray*> wanted;
+    for (const CgnsZone& zone : catalog_.zones)
+      for (const CgnsArray& array : zone.arrays)
+        if (std::ranges::none_of(wanted, [&](const CgnsArray* one) {
+              return one->name == array.name && one->on_cells == array.on_cells;
+            }))
+          wanted.push_back(&array);
+    NewTags tags(context_, tables_, without_tags_);
+    for (const CgnsArray* one : wanted) {
+      mesh::TagTable* const tag = tags.find_or_rename(one->name, mesh::TagType::float64, 1, one->on_cells);
+      if (tag == nullptr) continue;
+      if (!one->on_cells) tag->columns.push_back(on_vertices(*one));
+      for (std::int32_t block = 0; block < std::ssize(tables_.blocks) && one->on_cells; ++block)
+        if (mesh::TagColumn column = on_cells(*one, block); !has_no_zone_) {
+          tag->columns.push_back(std::move(column));
+        }
+    }
+  }
+  /// Add the values of some rows of a zone to a column. @param first  of the rows, in this rank's slab
+  void add_values(const CgnsZone& zone, const CgnsArray* array, Rows rows, std::int64_t first,
+                  mesh::TagColumn& column) {
+    if (array == nullptr) {
+      column.is_dense = false;
+      return;
+    }
+    has_no_zone_ = false;
+    for (const double x : read_cgns_array(file_.get(), zone, *array, rows))
+      column.items.add(std::as_bytes(std::span(&x, 1)), false);
+    for (std::int64_t i = 0; i < rows.count; ++i) column.rows.push_back(static_cast<std::int32_t>(first + i));
+  }
+  [[nodiscard]] mesh::TagColumn on_vertices(const CgnsArray& wanted) {
+    mesh::TagColumn column{.block = -1};
+    const Rows mine = slab_of(tables_.vertices, context_.rank());
+    for (const CgnsZone& zone : catalog_.zones) {
+      const Rows rows = overlap(mine, zone.first_vertex, zone.n_vertices());
+      add_values(zone, find_array(zone, wanted), rows, zone.first_vertex + rows.first - mine.first, column);
+    }
+    if (column.is_dense) column.rows.clear();
+    return column;
+  }
+  [[nodiscard]] mesh::TagColumn on_cells(const CgnsArray& wanted, std::int32_t block) {
+    mesh::TagColumn column{.block = block};
+    const Rows mine = slab_of(tables_.blocks[block].rows, context_.rank());
+    has_no_zone_ = true;
+    auto table = table_of_.begin();
+    for (const CgnsZone& zone : catalog_.zones) {
+      const CgnsArray* const array = find_array(zone, wanted);
+      std::int64_t n_before = 0;  // cells of earlier sections
+      for (const CgnsSection& section : zone.sections) {
+        const bool is_cell = value(mesh::topology(section.type).dim) == catalog_.cell_dim;
+        if (*table++ == block) {
+          Rows rows = overlap(mine, section.row, section.n);
+          const std::int64_t first = section.row + rows.first - mine.first;
+          rows.first += n_before;
+          add_values(zone, is_cell ? array : nullptr, rows, first, column);
+        }
+        n_before += is_cell ? section.n : 0;
+      }
+    }
+    if (column.is_dense) column.rows.clear();
+    return column;
   }
 
   void read_vertices() {
@@ -218,7 +301,10 @@ class Reader {
   mpi::Context& context_;
   const std::string& path_;
   CgnsCatalog catalog_;
+  std::int64_t step_;
+  const std::vector<std::string>& without_tags_;
   files::SharedFile file_;
+  bool has_no_zone_ = false;  // the last column has values on no zone
   MeshTables tables_;
   std::vector<std::size_t> first_section_;  // of each zone, among those of all
   std::vector<std::int32_t> table_of_;      // index in the tables of each section
@@ -247,12 +333,13 @@ void change_paths(CgnsCatalog& catalog, Change&& change) {
     zone.path = change(zone.path);
     for (CgnsSection& section : zone.sections) section.path = change(section.path);
     for (CgnsBoundary& boundary : zone.boundaries) boundary.path = change(boundary.path);
+    for (CgnsArray& array : zone.arrays) array.path = change(array.path);
   }
 }
 
 }  // namespace
 
-MeshTables read_cgns(mpi::Context& context, const std::string& path) {
+MeshTables read_cgns(mpi::Context& context, const std::string& path, const TableOptions& options) {
   CgnsCatalog catalog;
   std::string text;
   agree_after(context, [&] {
@@ -267,7 +354,10 @@ MeshTables read_cgns(mpi::Context& context, const std::string& path) {
   if (catalog.zones.size() > 1)
     context.log().notice(
         fmt::format("{} has {} zones: they do not share vertices, even where they meet", path, catalog.zones.size()));
-  return Reader(context, path, std::move(catalog)).read();
+  if (!catalog.left_out.empty())
+    context.log().notice(fmt::format("{}: left out: {}", path, fmt::join(catalog.left_out, "; ")));
+  const std::int64_t step = chosen_step(context, path, options.step, catalog.n_steps);
+  return Reader(context, path, std::move(catalog), step, options.without_tags).read();
 }
 
 }  // namespace barrio::io::detail

@@ -8,6 +8,7 @@
 
 #include "barrio/io/climate/climate_listing.hpp"
 #include "barrio/io/common/share_catalog.hpp"
+#include "barrio/io/common/steps.hpp"
 #include "barrio/mpi/agree.hpp"
 
 namespace barrio::io::detail {
@@ -106,7 +107,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ClimateVariable, name, within, has_levels, is
                                    missing)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ClimateCatalog, axes, is_periodic, n_steps, variables, left_out, not_fields)
 
-ClimateSource open_climate(mpi::Context& context, const std::string& path) {
+ClimateSource open_climate(mpi::Context& context, const std::string& path, int step) {
   ClimateCatalog catalog;
   agree_after(context, [&] {
     if (context.is_root()) catalog = read_climate_catalog(files::NetcdfFile(path), path);
@@ -117,6 +118,9 @@ ClimateSource open_climate(mpi::Context& context, const std::string& path) {
   if (!catalog.not_fields.empty())
     context.log().info(fmt::format("{}: variables that are not over latitudes and longitudes are not read: {}", path,
                                    fmt::join(catalog.not_fields, ", ")));
+  const std::int64_t place = std::max<std::int64_t>(chosen_step(context, path, step, catalog.n_steps), 0);
+  for (ClimateVariable& variable : catalog.variables)
+    for (std::int64_t& last : variable.within) last = std::min(last, place);  // dimensions of length 1 have only 0
   return {files::NetcdfFile(context, path), std::move(catalog)};
 }
 

@@ -23,7 +23,7 @@ struct ClimateAxis {
 /// A variable over latitudes and longitudes, with or without levels.
 struct ClimateVariable {
   std::string name = {};
-  std::vector<std::int64_t> within;  ///< index in each dimension before those of the grid: the last time step
+  std::vector<std::int64_t> within;  ///< index in each dimension before those of the grid: the time step
   bool has_levels = false;
   bool is_real = true;         ///< floating-point in the file, not integer
   bool becomes_int32 = false;  ///< integers of at most 32 bits
@@ -72,7 +72,8 @@ struct ClimateSource {
   ClimateCatalog catalog;
 };
 /// Open a file on all ranks; rank 0 reads the catalog. Collective. The log names what is left out.
-ClimateSource open_climate(mpi::Context& context, const std::string& path);
+/// @param step  as in TableOptions
+ClimateSource open_climate(mpi::Context& context, const std::string& path, int step);
 
 /// Read a box of a variable, the first axis fastest; a variable without levels is repeated on each. Collective as
 /// NetcdfFile::reals. Missing values of reals become NaN; those of integers stay as they are.

@@ -50,9 +50,8 @@ std::vector<double> read_rows(const ClimateSource& source, const ClimateVariable
 
 }  // namespace
 
-mesh::MeshTables read_climate(mpi::Context& context, const std::string& path,
-                              const std::vector<std::string>& without_tags) {
-  ClimateSource source = open_climate(context, path);
+mesh::MeshTables read_climate(mpi::Context& context, const std::string& path, const TableOptions& options) {
+  ClimateSource source = open_climate(context, path, options.step);
   const ClimateCatalog& catalog = source.catalog;
   if (catalog.is_periodic)
     context.log().notice(fmt::format(
@@ -76,7 +75,7 @@ mesh::MeshTables read_climate(mpi::Context& context, const std::string& path,
   catalog.for_each_cell(my_cells.first, my_cells.count, [&](std::span<const std::int64_t> corners) {
     for (const std::int64_t corner : corners) cells.nodes.push_back(GlobalId{corner});
   });
-  NewTags tags(context, tables, without_tags);
+  NewTags tags(context, tables, options.without_tags);
   files::or_close(source.file, [&] {
     for (const ClimateVariable& variable : catalog.variables) {
       auto* tag =

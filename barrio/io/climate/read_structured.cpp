@@ -105,7 +105,7 @@ StructuredGrid read_structured(mpi::Context& context, const std::string& path, c
                                        .cause = "is not a grid of longitudes and latitudes on netCDF",
                                        .remedy = "read it as a mesh, by io::read"});
   });
-  detail::ClimateSource source = detail::open_climate(context, path);
+  detail::ClimateSource source = detail::open_climate(context, path, options.step);
   const std::vector<ClimateVariable> variables = chosen(source.catalog, options.fields, path);
   StructuredGrid grid{mesh::StructuredMesh(context, options_of(source.catalog, options)), {}};
   files::or_close(source.file, [&] {

@@ -18,16 +18,14 @@ mesh::MeshTables read_gmsh(mpi::Context& context, const std::string& path);
 mesh::MeshTables read_medit(mpi::Context& context, const std::string& path);
 /// Read an Exodus file. Element blocks become material sets, node sets Dirichlet sets, side sets Neumann sets of faces
 /// or edges.
-mesh::MeshTables read_exodus(mpi::Context& context, const std::string& path,
-                             const std::vector<std::string>& without_tags);
+mesh::MeshTables read_exodus(mpi::Context& context, const std::string& path, const TableOptions& options);
 /// Read a longitude/latitude grid, with or without levels. Its points become vertices, whose coordinates are the file's
 /// numbers, in degrees and so on. Variables over them become tags.
-mesh::MeshTables read_climate(mpi::Context& context, const std::string& path,
-                              const std::vector<std::string>& without_tags);
+mesh::MeshTables read_climate(mpi::Context& context, const std::string& path, const TableOptions& options);
 /// Read CGNS on HDF5. Sections of the cells' dimension become material sets, other sections sets of kind `other`.
 /// Boundary conditions become Neumann sets (Dirichlet sets on vertices of an unstructured zone), named after their
-/// family.
-mesh::MeshTables read_cgns(mpi::Context& context, const std::string& path);
+/// family. Solutions on vertices and cells become tags.
+mesh::MeshTables read_cgns(mpi::Context& context, const std::string& path, const TableOptions& options);
 /// Tell whether a file that begins with `head` is a legacy VTK file.
 bool is_vtk(std::string_view head);
 mesh::MeshTables read_vtk(mpi::Context& context, const std::string& path);

@@ -126,6 +126,60 @@ void check_lengths(const NetcdfFile& file, const std::string& path, const Exodus
                    "elements in " + name_of(block));
 }
 
+/// Return the names of the attributes of a block's elements; a file may leave them blank.
+std::vector<std::string> attributes_of(const NetcdfFile& file, const std::string& path, const ExodusBlock& block) {
+  const std::string variable = numbered("attrib", block.number);
+  if (!file.has(variable)) return {};
+  const auto shape = file.shape(variable);
+  constexpr std::int64_t most = 1000;
+  if (shape.size() != 2 || shape[0] != block.n || shape[1] > most)
+    refuse(ErrorCode::bad_input, path,
+           fmt::format("variable '{}' must have a row for each element of {}", variable, name_of(block)),
+           damaged_remedy);
+  const std::string list = numbered("attrib_name", block.number);
+  std::vector<std::string> names;
+  if (file.has(list)) names = file.texts(list);
+  names.resize(shape[1]);
+  for (std::size_t a = 0; a < names.size(); ++a)
+    if (names[a].empty()) names[a] = fmt::format("attribute_{}", a + 1);
+  return names;
+}
+
+/// List what a file has and a mesh has no place for.
+std::vector<std::string> left_out_of(const NetcdfFile& file, const ExodusCatalog& catalog) {
+  std::vector<std::string> all;
+  const auto count = [&](const char* what, auto&& variable, std::size_t n) {
+    std::size_t n_found = 0;
+    for (std::size_t i = 1; i <= n; ++i) n_found += file.has(variable(i)) ? 1 : 0;
+    if (n_found > 0) all.push_back(fmt::format("{} of {} set(s)", what, n_found));
+  };
+  const auto with = [](const char* name) { return [name](std::size_t i) { return fmt::format("{}{}", name, i); }; };
+  count("distribution factors on nodes", with("dist_fact_ns"), catalog.node_sets.size());
+  count("distribution factors on sides", with("dist_fact_ss"), catalog.side_sets.size());
+  const auto variables = [&](const char* list, const char* what) {
+    if (!file.has(list)) return;
+    std::string names;
+    for (const std::string& name : file.texts(list)) names += fmt::format("{}'{}'", names.empty() ? "" : ", ", name);
+    all.push_back(fmt::format("{} {}", what, names));
+  };
+  if (catalog.n_steps > 0) {
+    variables("name_nset_var", "variables on node sets");
+    variables("name_sset_var", "variables on side sets");
+    variables("name_elset_var", "variables on element sets");
+    variables("name_edge_var", "variables on edges");
+    variables("name_face_var", "variables on faces");
+  }
+  if (file.has("nattrb")) all.emplace_back("attributes of nodes");
+  constexpr std::array<std::pair<const char*, const char*>, 5> others{{{"els_prop1", "sets of elements"},
+                                                                       {"ed_prop1", "blocks of edges"},
+                                                                       {"fa_prop1", "blocks of faces"},
+                                                                       {"es_prop1", "sets of edges"},
+                                                                       {"fs_prop1", "sets of faces"}}};
+  for (const auto& [variable, what] : others)
+    if (file.has(variable)) all.emplace_back(what);
+  return all;
+}
+
 }  // namespace
 
 std::string numbered(std::string_view name, int number) { return fmt::format("{}{}", name, number); }
@@ -180,6 +234,7 @@ ExodusCatalog read_exodus_catalog(const NetcdfFile& file, const std::string& pat
     block.n = shape[0];
     block.n_nodes = static_cast<int>(std::min<std::int64_t>(shape[1], 1000));
     recognise(path, file.attribute(connect, "elem_type").value_or(""), catalog.n_dims, block);
+    block.attributes = attributes_of(file, path, block);
     block.first = catalog.n_elements;
     std::int64_t& n_before = n_alike[{block.type, block.n_nodes}];
     block.row = n_before;
@@ -205,15 +260,16 @@ ExodusCatalog read_exodus_catalog(const NetcdfFile& file, const std::string& pat
     if (file.has("name_glo_var") && file.has("vals_glo_var")) catalog.global_variables = file.texts("name_glo_var");
   }
   check_lengths(file, path, catalog);
+  catalog.left_out = left_out_of(file, catalog);
   return catalog;
 }
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ExodusBlock, number, id, name, type, n_nodes, is_shell, n, first, row)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ExodusBlock, number, id, name, type, n_nodes, is_shell, n, first, row, attributes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ExodusSet, number, id, name, n)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ExodusProperty, name, values)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ExodusCatalog, n_vertices, n_dims, n_elements, blocks, node_sets, side_sets,
                                    block_properties, node_set_properties, side_set_properties, n_steps, node_variables,
-                                   element_variables, global_variables)
+                                   element_variables, global_variables, left_out)
 
 void share(mpi::Context& context, ExodusCatalog& catalog) { share_catalog(context, catalog); }
 

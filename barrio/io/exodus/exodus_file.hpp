@@ -19,8 +19,9 @@ struct ExodusBlock {
   int n_nodes = 0;        ///< per element
   bool is_shell = false;  ///< its sides are its two faces, then its edges
   std::int64_t n = 0;
-  std::int64_t first = 0;  ///< number of its first element among all, 0-based
-  std::int64_t row = 0;    ///< of its first element among those of its type and number of nodes
+  std::int64_t first = 0;                    ///< number of its first element among all, 0-based
+  std::int64_t row = 0;                      ///< of its first element among those of its type and number of nodes
+  std::vector<std::string> attributes = {};  ///< numbers of each element, such as the thickness of a shell
 };
 
 /// A node set or side set.
@@ -52,6 +53,7 @@ struct ExodusCatalog {
   std::vector<std::string> node_variables;  ///< all three are empty without a time step
   std::vector<std::string> element_variables;
   std::vector<std::string> global_variables;
+  std::vector<std::string> left_out;  ///< contents that have no place in a mesh
 
   /// Tell whether all cells are bars: then a side of a bar is one of its ends, elsewhere it is the bar.
   [[nodiscard]] bool has_bars_alone() const {

@@ -15,6 +15,7 @@ struct ExodusSource {
   const std::string& path;
   files::NetcdfFile file;
   ExodusCatalog catalog;
+  std::int64_t step = -1;                   ///< to read, from 0; -1: there is none
   std::vector<std::int32_t> table_of = {};  ///< index in MeshTables::blocks of each block of the file
 
   [[nodiscard]] mesh::CellBlock& table(mesh::MeshTables& tables, std::size_t b) const {
@@ -29,8 +30,8 @@ struct ExodusSource {
   }
 };
 
-/// Read into `tables.tags` the variables of the last time step, the numbers of nodes and elements that differ from
-/// their positions, and the properties of sets. Collective.
+/// Read into `tables.tags` the attributes of elements, the variables of the chosen time step, the numbers of nodes and
+/// elements that differ from their positions, and the properties of sets. Collective.
 /// @param without  names to leave out; "*" leaves out all
 void read_exodus_tags(const ExodusSource& source, const std::vector<std::string>& without, mesh::MeshTables& tables);
 

@@ -12,6 +12,11 @@ Json described_tags(const ExodusCatalog& catalog) {
   const auto add = [&](const std::vector<std::string>& names, const char* on) {
     for (const std::string& name : names) tags.push_back({{"name", name}, {"type", "double"}, {"on", on}});
   };
+  std::vector<std::string> attributes;
+  for (const ExodusBlock& block : catalog.blocks)
+    for (const std::string& name : block.attributes)
+      if (std::ranges::find(attributes, name) == attributes.end()) attributes.push_back(name);
+  add(attributes, "elements");
   add(catalog.node_variables, "vertices");
   add(catalog.element_variables, "elements");
   add(catalog.global_variables, "mesh");
@@ -45,6 +50,8 @@ Json inspect_exodus(const std::string& path, const InspectOptions& options) {
   if (n_sides > 0) result["sides_in_sets"] = n_sides;
   add_sets(result, sets);
   result["tags"] = described_tags(catalog);
+  if (catalog.n_steps > 0) result["time_steps"] = catalog.n_steps;
+  if (!catalog.left_out.empty()) result["unsupported"] = catalog.left_out;
   if (!has_quality(catalog.n_vertices, options)) return result;
   const std::vector<double> x = read_exodus_coordinates(file, catalog, {0, catalog.n_vertices});
   std::vector<Point> points;

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -9,6 +10,7 @@
 #include "barrio/io/common/listed_sides.hpp"
 #include "barrio/io/common/merged_blocks.hpp"
 #include "barrio/io/common/readers.hpp"
+#include "barrio/io/common/steps.hpp"
 #include "barrio/io/exodus/exodus_source.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
@@ -185,14 +187,17 @@ MeshTables read_all(ExodusSource& source, const std::vector<std::string>& withou
 
 }  // namespace
 
-MeshTables read_exodus(mpi::Context& context, const std::string& path, const std::vector<std::string>& without_tags) {
+MeshTables read_exodus(mpi::Context& context, const std::string& path, const TableOptions& options) {
   ExodusCatalog catalog;
   agree_after(context, [&] {
     if (context.is_root()) catalog = read_exodus_catalog(NetcdfFile(path), path);
   });
   share(context, catalog);
-  ExodusSource source{context, path, NetcdfFile(context, path), std::move(catalog)};
-  return files::or_close(source.file, [&] { return read_all(source, without_tags); });
+  if (!catalog.left_out.empty())
+    context.log().notice(fmt::format("{}: left out: {}", path, fmt::join(catalog.left_out, "; ")));
+  const std::int64_t step = chosen_step(context, path, options.step, catalog.n_steps);
+  ExodusSource source{context, path, NetcdfFile(context, path), std::move(catalog), step};
+  return files::or_close(source.file, [&] { return read_all(source, options.without_tags); });
 }
 
 }  // namespace barrio::io::detail

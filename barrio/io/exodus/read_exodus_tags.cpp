@@ -30,35 +30,31 @@ void read_node_variables(const ExodusSource& source, NewTags& tags, const MeshTa
     if (!source.file.has(variable)) continue;
     auto* tag = tags.find_or_add(name_or(source.catalog.node_variables[v], "node", v + 1), TagType::float64);
     if (tag == nullptr) continue;
-    const std::array<std::int64_t, 2> within{source.catalog.n_steps - 1, static_cast<std::int64_t>(v)};
+    const std::array<std::int64_t, 2> within{source.step, static_cast<std::int64_t>(v)};
     files::Rows rows = slab_of(tables.vertices, source.context.rank());
     rows.within = std::span(within).first(are_together ? 2 : 1);
     tag->columns.push_back(dense_column(-1, source.file.reals(variable, rows)));
   }
 }
 
-/// Read a variable on the blocks of the file that have it, as one column for each block of the tables.
-void read_element_variable(const ExodusSource& source, const MeshTables& tables, std::size_t v, mesh::TagTable& tag) {
-  const auto variable = [&](std::size_t b) {
-    return fmt::format("vals_elem_var{}eb{}", v + 1, source.catalog.blocks[b].number);
-  };
-  const std::int64_t last = source.catalog.n_steps - 1;
+/// Read values on the blocks of the file that have them, as one column for each block of the tables.
+/// @param has  tells whether a block has them @param read  gets a block and rows, collectively
+template <class Has, class Read>
+void read_on_blocks(const ExodusSource& source, const MeshTables& tables, mesh::TagTable& tag, Has&& has, Read&& read) {
   for (std::int32_t t = 0; t < std::ssize(tables.blocks); ++t) {
     TagColumn column{.block = t};
     std::size_t n_with = 0;
     for (std::size_t b = 0; b < source.catalog.blocks.size(); ++b) {
       if (source.table_of[b] != t) continue;
-      if (!source.file.has(variable(b))) {
+      if (!has(b)) {
         column.is_dense = false;
         continue;
       }
       n_with += 1;
-      files::Rows rows = source.rows_of(tables, b);
+      const files::Rows rows = source.rows_of(tables, b);
       const std::int64_t first =
           source.catalog.blocks[b].row + rows.first - tables.blocks[t].rows.first(source.context.rank());
-      rows.within = std::span(&last, 1);
-      for (const double x : source.file.reals(variable(b), rows))
-        column.items.add(std::as_bytes(std::span(&x, 1)), false);
+      for (const double x : read(b, rows)) column.items.add(std::as_bytes(std::span(&x, 1)), false);
       for (std::int64_t i = 0; i < rows.count; ++i) column.rows.push_back(static_cast<std::int32_t>(first + i));
     }
     if (column.is_dense) column.rows.clear();
@@ -66,10 +62,42 @@ void read_element_variable(const ExodusSource& source, const MeshTables& tables,
   }
 }
 
+void read_element_variable(const ExodusSource& source, const MeshTables& tables, std::size_t v, mesh::TagTable& tag) {
+  const auto variable = [&](std::size_t b) {
+    return fmt::format("vals_elem_var{}eb{}", v + 1, source.catalog.blocks[b].number);
+  };
+  read_on_blocks(
+      source, tables, tag, [&](std::size_t b) { return source.file.has(variable(b)); },
+      [&](std::size_t b, files::Rows rows) {
+        rows.within = std::span(&source.step, 1);
+        return source.file.reals(variable(b), rows);
+      });
+}
+
+/// Read the attributes of elements. Those of one name on several blocks are one tag.
+void read_attributes(const ExodusSource& source, NewTags& tags, const MeshTables& tables) {
+  const std::vector<ExodusBlock>& blocks = source.catalog.blocks;
+  std::vector<std::string> names;
+  for (const ExodusBlock& block : blocks)
+    for (const std::string& name : block.attributes)
+      if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  for (const std::string& name : names) {
+    mesh::TagTable* tag = tags.find_or_rename(name, TagType::float64, 1, true);
+    if (tag == nullptr) continue;
+    const auto place = [&](std::size_t b) { return std::ranges::find(blocks[b].attributes, name); };
+    read_on_blocks(
+        source, tables, *tag, [&](std::size_t b) { return place(b) != blocks[b].attributes.end(); },
+        [&](std::size_t b, files::Rows rows) {
+          const std::array<files::Run, 1> one{{{place(b) - blocks[b].attributes.begin(), 1}}};
+          rows.of_each = one;
+          return source.file.reals(numbered("attrib", blocks[b].number), rows);
+        });
+  }
+}
+
 void read_global_variables(const ExodusSource& source, NewTags& tags) {
   if (source.catalog.global_variables.empty()) return;
-  const std::int64_t last = source.catalog.n_steps - 1;
-  const std::vector<double> values = source.file.reals("vals_glo_var", {0, -1, std::span(&last, 1)});
+  const std::vector<double> values = source.file.reals("vals_glo_var", {0, -1, std::span(&source.step, 1)});
   for (std::size_t v = 0; v < std::min(values.size(), source.catalog.global_variables.size()); ++v) {
     auto* tag = tags.find_or_add(name_or(source.catalog.global_variables[v], "global", v + 1), TagType::float64);
     if (tag == nullptr) continue;
@@ -154,6 +182,7 @@ void read_exodus_tags(const ExodusSource& source, const std::vector<std::string>
   add_properties(tags, catalog.block_properties, first_set);
   add_properties(tags, catalog.node_set_properties, first_set += catalog.blocks.size());
   add_properties(tags, catalog.side_set_properties, first_set += catalog.node_sets.size());
+  read_attributes(source, tags, tables);
   read_node_variables(source, tags, tables);
   for (std::size_t v = 0; v < catalog.element_variables.size(); ++v) {
     auto* tag = tags.find_or_add(name_or(catalog.element_variables[v], "element", v + 1), TagType::float64);

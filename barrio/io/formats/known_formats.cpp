@@ -90,22 +90,13 @@ constexpr std::array formats{
                 &inspect_vtu},
     KnownFormat{Format::vtkhdf, [](UnknownFile& file) { return file.has_group("/VTKHDF"); }, &refuse_to_read_vtkhdf,
                 &refuse_to_inspect_vtkhdf},
-    KnownFormat{Format::cgns, [](UnknownFile& file) { return file.is_hdf5() && is_cgns(file.hdf5()); },
-                [](mpi::Context& context, const std::string& path, const TableOptions& /*options*/) {
-                  return read_cgns(context, path);
-                },
+    KnownFormat{Format::cgns, [](UnknownFile& file) { return file.is_hdf5() && is_cgns(file.hdf5()); }, &read_cgns,
                 &inspect_cgns},
     KnownFormat{Format::h5m, [](UnknownFile& file) { return file.has_group("/tstt"); }, &read_h5m, &inspect_h5m},
     KnownFormat{Format::exodus, [](UnknownFile& file) { return file.netcdf() != nullptr && is_exodus(*file.netcdf()); },
-                [](mpi::Context& context, const std::string& path, const TableOptions& options) {
-                  return read_exodus(context, path, options.without_tags);
-                },
-                &inspect_exodus},
+                &read_exodus, &inspect_exodus},
     KnownFormat{Format::climate,
-                [](UnknownFile& file) { return file.netcdf() != nullptr && is_climate(*file.netcdf()); },
-                [](mpi::Context& context, const std::string& path, const TableOptions& options) {
-                  return read_climate(context, path, options.without_tags);
-                },
+                [](UnknownFile& file) { return file.netcdf() != nullptr && is_climate(*file.netcdf()); }, &read_climate,
                 &inspect_climate},
 };
 

@@ -7,6 +7,7 @@
 
 #include "barrio/base/error.hpp"
 #include "barrio/io/common/file_watch.hpp"
+#include "barrio/io/common/steps.hpp"
 #include "barrio/io/formats/known_formats.hpp"
 #include "barrio/mesh/partition_cells.hpp"
 #include "barrio/mesh/to_linear.hpp"
@@ -93,6 +94,8 @@ mesh::MeshTables read_tables(mpi::Context& context, const std::string& path, con
                                               options.partition_tag),
                          .remedy = "partition it first: barrio partition IN -n P --tag NAME -o OUT"});
     }
+    const bool may_have_steps = format == Format::exodus || format == Format::climate || format == Format::cgns;
+    if (!may_have_steps && options.step != 0) detail::chosen_step(context, path, options.step, 0);
     return detail::known_format(format).read(context, path, options);
   });
   if (format != Format::h5m) leave_out(tables, options.without_tags);
@@ -107,7 +110,8 @@ mesh::Mesh read(mpi::Context& context, const std::string& path, ReadOptions opti
                                         {.without_tags = options.without_tags,
                                          .partition_tag = options.partition_tag,
                                          .to_linear = options.to_linear,
-                                         .degenerate = options.degenerate});
+                                         .degenerate = options.degenerate,
+                                         .step = options.step});
   if (tables.n_parts == 0) {
     const Region region(context.trace(), partition_region);
     context.log().info(

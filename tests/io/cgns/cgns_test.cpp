@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <fstream>
 #include <functional>
 #include <map>
@@ -12,6 +13,7 @@
 #include "tests/io/cgns/cgns_writer.hpp"
 #include "tests/io/refusal.hpp"
 #include "tests/io/whole_file.hpp"
+#include "tests/support/collect.hpp"
 #include "tests/support/mpi_test.hpp"
 
 namespace barrio::io {
@@ -84,6 +86,101 @@ TEST(Cgns, CellsAndFacesOfStructuredZones) {
   EXPECT_EQ(names, (std::vector<std::string>{"A", "B", "inside", "left", "Roof", "inside", "left", "Roof"}));
   EXPECT_EQ(n_members, (std::vector<std::size_t>{6, 6, 2, 3, 6, 2, 3, 6}));
   EXPECT_EQ(whole.members[5], (Rows{{2, 11}, {2, 12}}));
+}
+
+/// Gather the values of a tag on a block (-1: the vertices) by row. Collective.
+std::map<std::int64_t, double> values_of(const mesh::MeshTables& tables, const std::string& name, std::int32_t block) {
+  std::vector<double> values;
+  std::vector<std::int64_t> rows;
+  for (const mesh::TagTable& tag : tables.tags) {
+    if (tag.info.name != name) continue;
+    for (const mesh::TagColumn& column : tag.columns) {
+      if (column.block != block) continue;
+      values.resize(column.items.bytes.size() / sizeof(double));
+      if (!values.empty()) std::memcpy(values.data(), column.items.bytes.data(), column.items.bytes.size());
+      for (std::size_t i = 0; i < values.size(); ++i)
+        rows.push_back(tables.slabs_of(block).first(world().rank()) +
+                       (column.is_dense ? static_cast<std::int64_t>(i) : column.rows[i]));
+    }
+  }
+  const std::vector<double> all = test::collect(world(), values);
+  const std::vector<std::int64_t> at = test::collect(world(), rows);
+  std::map<std::int64_t, double> found;
+  for (std::size_t i = 0; i < all.size(); ++i) found[at[i]] = all[i];
+  return found;
+}
+
+std::vector<double> numbers_from(double first, int n) {
+  std::vector<double> all;
+  for (int i = 0; i < n; ++i) all.push_back(first + i);
+  return all;
+}
+
+std::map<std::int64_t, double> rows_from(std::int64_t row, const std::vector<double>& values) {
+  std::map<std::int64_t, double> all;
+  for (const double x : values) all[row++] = x;
+  return all;
+}
+
+test::CgnsNode solution(const std::string& name, const char* location, std::vector<test::CgnsNode> arrays) {
+  if (location != nullptr) arrays.push_back({"GridLocation", "GridLocation_t", std::string(location)});
+  return {name, "FlowSolution_t", {}, {}, std::move(arrays)};
+}
+
+TEST(Cgns, SolutionsOfStructuredZonesAreTags) {
+  test::CgnsNode root = test::cgns_structured();
+  const auto array = [](const char* name, double first, std::vector<unsigned long long> shape) {
+    int n = 1;
+    for (const auto length : shape) n *= static_cast<int>(length);
+    return test::CgnsNode{name, "DataArray_t", numbers_from(first, n), std::move(shape)};
+  };
+  // Both zones have heat on vertices, in three steps; only B has Mach on its 2 x 3 x 1 cells. Of A's others one has
+  // rind and one is on faces.
+  for (const auto& [zone, first] : {std::pair("Base/A", 0.0), std::pair("Base/B", 500.0)})
+    for (const int step : {10, 9, 1})
+      root.at(zone).children.push_back(
+          solution("Step" + std::to_string(step), nullptr, {array("heat", first + 1000.0 * step, {2, 4, 3})}));
+  root.at("Base/B").children.push_back(solution("Cells", "CellCenter", {array("Mach", 7.0, {1, 3, 2})}));
+  root.at("Base/A").children.push_back(solution(
+      "Rinded", "CellCenter", {array("wide", 0.0, {3, 5, 4}), {"Rind", "Rind_t", Integers{1, 1, 1, 1, 1, 1}}}));
+  root.at("Base/A").children.push_back(solution("Faces", "IFaceCenter", {array("flux", 0.0, {1, 3, 3})}));
+  const auto path = written(root);
+  for (const auto& [step, times] : {std::pair(0, 10.0), std::pair(1, 1.0), std::pair(2, 9.0), std::pair(3, 10.0)}) {
+    SCOPED_TRACE(step);
+    testing::internal::CaptureStderr();
+    const mesh::MeshTables tables = read_tables(world(), path.string(), {.step = step});
+    const std::string said = testing::internal::GetCapturedStderr();
+    auto heat = rows_from(0, numbers_from(1000 * times, 24));
+    heat.merge(rows_from(24, numbers_from(500 + 1000 * times, 24)));
+    EXPECT_EQ(values_of(tables, "heat", -1), heat);
+    EXPECT_EQ(values_of(tables, "Mach", 1), rows_from(6, numbers_from(7, 6)));
+    EXPECT_EQ(tables.tags.size(), 2U);
+    if (world().rank() != 0) continue;
+    EXPECT_NE(said.find("solution 'Faces' of zone 'A': it is on IFaceCenter"), std::string::npos) << said;
+    EXPECT_NE(said.find("'wide' of solution 'Rinded' of zone 'A': it has rind"), std::string::npos) << said;
+    EXPECT_EQ(said.find("the last of 3 time steps") != std::string::npos, step == 0) << said;
+  }
+  if (world().rank() != 0) return;
+  const Json found = inspect(path.string());
+  EXPECT_EQ(found["time_steps"], 3);
+  EXPECT_EQ(found["tags"].size(), 2U);
+  EXPECT_EQ(found["unsupported"].size(), 2U);
+}
+
+TEST(Cgns, SolutionsOfUnstructuredZonesAreTags) {
+  test::CgnsNode root = test::cgns_unstructured();
+  root.at("Base/Zone")
+      .children.push_back(solution("OnNodes", "Vertex",
+                                   {{"T", "DataArray_t", numbers_from(1, 10)}, {"n", "DataArray_t", Integers(10, 4)}}));
+  root.at("Base/Zone")
+      .children.push_back(solution("OnCells", "CellCenter", {{"T", "DataArray_t", numbers_from(20, 2)}}));
+  const mesh::MeshTables tables = read_tables(world(), written(root).string());
+  EXPECT_EQ(values_of(tables, "T", -1), rows_from(0, numbers_from(1, 10)));
+  EXPECT_EQ(values_of(tables, "n", -1), rows_from(0, std::vector<double>(10, 4.0)));
+  // The hex is the first cell of the zone, the prism the second; prisms are the block before.
+  EXPECT_EQ(values_of(tables, "T", 2), rows_from(0, {20.0}));
+  EXPECT_EQ(values_of(tables, "T", 1), rows_from(0, {21.0}));
+  EXPECT_TRUE(values_of(tables, "T", 0).empty());
 }
 
 TEST(Cgns, NamesThatAreNoUtf8AreFoundAndReplacedForPeople) {

@@ -142,6 +142,19 @@ TEST_P(Climate, VariablesOfTheLastTimeStepBecomeTags) {
   EXPECT_TRUE(read_tables(world(), path, {.without_tags = {"*"}}).tags.empty());
 }
 
+TEST_P(Climate, AnyTimeStepIsRead) {
+  const std::string path = written(test::climate_sample(), GetParam());
+  for (const int step : {0, 1, 2}) {
+    const mesh::MeshTables tables = read_tables(world(), path, {.step = step});
+    EXPECT_EQ(values<double>(tables, "T")[5], step == 1 ? -1.0 : test::climate_temperature(5, 0, 0));
+    EXPECT_EQ(values<double>(tables, "PS")[0], step == 1 ? -1.0 : 500.0);
+    EXPECT_EQ(values<std::int32_t>(tables, "mask")[0], -3) << "has no steps";
+    const StructuredGrid grid = read_structured(world(), path, {.fields = {"T"}, .step = step});
+    const std::vector<double>& mine = grid.fields[0].values;
+    EXPECT_EQ(std::ranges::all_of(mine, [](double x) { return x == -1.0; }), step == 1 || mine.empty());
+  }
+}
+
 TEST_P(Climate, InspectingFindsTheSame) {
   const std::string path = written(test::climate_sample(), GetParam());
   if (world().rank() != 0) return;  // local

@@ -5,7 +5,9 @@
 #include <array>
 #include <cstring>
 #include <map>
+#include <stdexcept>
 
+#include "barrio/base/error.hpp"
 #include "barrio/io/inspect.hpp"
 #include "barrio/io/read.hpp"
 #include "barrio/mpi/collectives.hpp"
@@ -91,6 +93,85 @@ std::vector<Number> values(const mesh::TagTable& tag, std::int32_t block) {
     if (!mine.empty()) std::memcpy(mine.data(), column->items.bytes.data(), column->items.bytes.size());
   }
   return test::collect(world(), mine);
+}
+
+const mesh::TagTable& tag_of(const mesh::MeshTables& tables, const std::string& name) {
+  const auto found = std::ranges::find(tables.tags, name, [](const mesh::TagTable& tag) { return tag.info.name; });
+  if (found == tables.tags.end()) throw std::runtime_error("no tag " + name);
+  return *found;
+}
+
+TEST_P(Exodus, AttributesOfElementsBecomeTags) {
+  test::NetcdfContents contents = test::exodus_sample();
+  contents.variables.push_back({"attrib1", {1, 2}, std::vector<double>{1.5, 2.5}});
+  contents.variables.push_back({"attrib_name1", {2, 8}, test::padded({"area", "spin"}, 8)});
+  contents.variables.push_back({"attrib2", {1, 1}, std::vector<double>{9.5}});
+  contents.variables.push_back({"attrib_name2", {1, 8}, test::padded({"area"}, 8)});
+  contents.variables.push_back({"attrib5", {1, 3}, std::vector<double>{0.125, 0.25, 0.5}});
+  const std::string path = written(contents, "attributes.e", GetParam()).string();
+  const mesh::MeshTables tables = read_tables(world(), path);
+  constexpr std::int32_t hexes = 5;
+  constexpr std::int32_t quads = 1;
+  EXPECT_EQ(values<double>(tag_of(tables, "area"), hexes), (std::vector<double>{1.5, 9.5}));
+  EXPECT_EQ(tag_of(tables, "area").columns.size(), 1U);
+  EXPECT_TRUE(tag_of(tables, "area").columns[0].is_dense);
+  EXPECT_EQ(values<double>(tag_of(tables, "spin"), hexes), std::vector<double>{2.5});
+  EXPECT_FALSE(tag_of(tables, "spin").columns[0].is_dense);
+  for (int a = 0; a < 3; ++a)
+    EXPECT_EQ(values<double>(tag_of(tables, "attribute_" + std::to_string(a + 1)), quads),
+              std::vector<double>{0.125 * (1 << a)});
+  if (world().rank() == 0) {
+    EXPECT_NE(inspect(path)["tags"].dump().find("attribute_3"), std::string::npos);
+  }
+}
+
+TEST_P(Exodus, AnyTimeStepIsRead) {
+  const std::string path = written(test::exodus_sample(), "steps.e", GetParam()).string();
+  for (const int step : {0, 1, 2}) {
+    const mesh::MeshTables tables = read_tables(world(), path, {.step = step});
+    EXPECT_EQ(values<double>(tag_of(tables, "temperature"), -1)[3], step == 1 ? -1.0 : 103.0) << step;
+    EXPECT_EQ(values<double>(tag_of(tables, "density"), 5),
+              step == 1 ? (std::vector<double>{-1, -1}) : (std::vector<double>{7.8, 1.2}));
+    double energy = 0.0;
+    std::memcpy(&energy, tag_of(tables, "energy").info.mesh_value.data(), sizeof energy);
+    EXPECT_EQ(energy, step == 1 ? -1.0 : 42.0);
+  }
+  for (const int step : {-1, 3}) {
+    try {
+      (void)read_tables(world(), path, {.step = step});
+      ADD_FAILURE() << step;
+    } catch (const AgreedError& error) {
+      EXPECT_EQ(error.code(), ErrorCode::usage);
+      EXPECT_NE(std::string(error.what()).find("does not exist: the file has steps 1 to 2"), std::string::npos);
+    }
+  }
+}
+
+TEST_P(Exodus, WhatHasNoPlaceIsNamed) {
+  test::NetcdfContents contents = test::exodus_sample();
+  const auto add = [&](const std::string& name, std::vector<long> shape, auto numbers) {
+    contents.variables.push_back({name, std::move(shape), std::move(numbers)});
+  };
+  add("dist_fact_ns1", {5}, std::vector<double>{1, 2, 3, 4, 5});
+  add("dist_fact_ss1", {4}, std::vector<double>{1, 2, 3, 4});
+  add("dist_fact_ss3", {8}, std::vector<double>(8, 1.0));
+  add("name_sset_var", {2, 8}, test::padded({"flux", "load"}, 8));
+  add("name_nset_var", {1, 8}, test::padded({"force"}, 8));
+  add("nattrb", {13, 1}, std::vector<double>(13, 0.5));
+  add("els_prop1", {1}, std::vector<int>{7});
+  const std::string path = written(contents, "left_out.e", GetParam()).string();
+  testing::internal::CaptureStderr();
+  (void)read_tables(world(), path);
+  const std::string said = testing::internal::GetCapturedStderr();
+  if (world().rank() != 0) return;
+  EXPECT_NE(said.find("left out: distribution factors on nodes of 1 set(s); distribution factors on sides of 2 set(s); "
+                      "variables on node sets 'force'; variables on side sets 'flux', 'load'; attributes of nodes; "
+                      "sets of elements"),
+            std::string::npos)
+      << said;
+  EXPECT_NE(said.find("the last of 2 time steps is read; --step chooses another"), std::string::npos) << said;
+  EXPECT_EQ(inspect(path)["unsupported"].size(), 6U);
+  EXPECT_EQ(inspect(path)["time_steps"], 2);
 }
 
 TEST_P(Exodus, VariablesNumbersAndPropertiesBecomeTags) {
