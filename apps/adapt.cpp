@@ -15,8 +15,6 @@
 #include "apps/reading.hpp"
 #include "apps/text/table.hpp"
 #include "barrio/adapt/size_fields.hpp"
-#include "barrio/base/path.hpp"
-#include "barrio/base/temporary_file.hpp"
 #include "barrio/base/text.hpp"
 #include "barrio/io/read.hpp"
 #include "barrio/io/write.hpp"
@@ -40,6 +38,7 @@ class Adapt : public Command {
   }
   [[nodiscard]] bool is_parallel() const override { return true; }
   [[nodiscard]] std::span<const WorkStep> work_steps() const override { return adapt_steps; }
+  [[nodiscard]] std::vector<std::string> outputs() const override { return {output_}; }
   void add_options(CLI::App& app) override {
     app.add_option("IN", input_, fmt::format("Mesh file ({})", io::readable_formats))->required();
     app.add_option("-s,--size", sizes_,
@@ -99,10 +98,6 @@ class Adapt : public Command {
   }
   Json run(mpi::Context* context) override {
     (void)io::written_format(output_);
-    mpi::agree_after(*context, [&] {
-      if (!context->is_root()) return;
-      if (const std::string reason = why_not_replaceable(output_); !reason.empty()) throw cannot_write(output_, reason);
-    });
     std::vector<adapt::SizeFunction> sizes;
     mpi::agree_after(*context, [&] {
       const int n_given = (sizes_.empty() ? 0 : 1) + (size_field_.empty() ? 0 : 1) + (error_field_.empty() ? 0 : 1);

@@ -45,6 +45,8 @@ class Command {
   [[nodiscard]] virtual std::span<const WorkStep> work_steps() const { return {}; }
   /// Show the progress of its work, on all ranks. `progress` outlives the work.
   virtual void show_on(Progress& progress, mpi::Context& context) { progress.follow(context.trace(), work_steps()); }
+  /// Return the files that it will write, as far as its options tell: they are tried before the work.
+  [[nodiscard]] virtual std::vector<std::string> outputs() const { return {}; }
   /// Do the work. @param context  null for a command that is not parallel
   virtual Json run(mpi::Context* context) = 0;
   /// Tell whether another program has printed the result, also as JSON if requested.

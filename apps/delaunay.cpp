@@ -12,7 +12,6 @@
 #include "apps/command.hpp"
 #include "apps/delaunay/graph_input.hpp"
 #include "apps/formula.hpp"
-#include "barrio/base/path.hpp"
 #include "barrio/base/temporary_file.hpp"
 #include "barrio/base/text.hpp"
 #include "barrio/delaunay/audit.hpp"
@@ -175,7 +174,7 @@ class Delaunay : public Command {
     if (format == Format::triangle) outputs = {stem + ".ele", stem + ".node", stem + ".poly"};
     const std::string points = input_.substr(0, input_.rfind('.')) + ".node";
     for (const std::string& output : outputs) {
-      if (const std::string reason = why_not_replaceable(output); !reason.empty()) throw cannot_write(output, reason);
+      check_writable(output);
       std::error_code ignored;
       for (const std::string& input : {input_, points})
         if (std::filesystem::equivalent(input, output, ignored))

@@ -2,16 +2,13 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
-#include <filesystem>
 
 #include "apps/command.hpp"
 #include "barrio/base/log.hpp"
+#include "barrio/base/temporary_file.hpp"
 #include "barrio/base/version.hpp"
 #include "barrio/mpi/launcher.hpp"
 #include "barrio/mpi/report.hpp"
@@ -67,14 +64,8 @@ void name_unused_options(const Command& command, const GlobalOptions& options) {
 }
 
 void check_places(const GlobalOptions& options) {
-  for (const std::string& path : {options.result_file, options.trace_file}) {
-    if (path.empty()) continue;
-    const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-    if (::access(folder.empty() ? "." : folder.c_str(), W_OK) == 0) continue;
-    throw Error(ErrorCode::failed, {.subject = path,
-                                    .cause = fmt::format("cannot be written: {}", std::strerror(errno)),
-                                    .remedy = "choose another path, or create the folder and check permissions"});
-  }
+  for (const std::string& path : {options.result_file, options.trace_file})
+    if (!path.empty()) check_writable(path);
 }
 
 void print_failure(const Error& error, const GlobalOptions& options) {

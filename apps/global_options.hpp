@@ -33,7 +33,8 @@ std::vector<std::string> words_of(const GlobalOptions& options);
 /// Report the given options that a command does not use. Local.
 void name_unused_options(const Command& command, const GlobalOptions& options);
 
-/// Refuse an output path that cannot be written, before the work instead of after it. Local. @throws Error{failed}
+/// Refuse a result or trace file that cannot be written, before the work instead of after it. Local.
+/// @throws Error{failed}
 void check_places(const GlobalOptions& options);
 
 /// Print an error as a JSON document on standard output, if --json was given. Local.

@@ -10,6 +10,7 @@
 #include "apps/command.hpp"
 #include "apps/renamed.hpp"
 #include "barrio/base/abort.hpp"
+#include "barrio/base/temporary_file.hpp"
 #include "barrio/base/text.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/launcher.hpp"
@@ -97,9 +98,15 @@ void print_result(const Command& command, const Json& result, const GlobalOption
                 {.subject = "standard output", .cause = fmt::format("cannot be written: {}", std::strerror(reason))});
 }
 
+void check_outputs(const Command& command) {
+  for (const std::string& path : command.outputs())
+    if (!path.empty()) check_writable(path);
+}
+
 int run_alone(Command& command, const GlobalOptions& options) {
   try {
     check_places(options);
+    check_outputs(command);
     const Json result = command.run(nullptr);
     print_result(command, result, options);
     return command.exit_code(result);
@@ -127,7 +134,9 @@ int run_parallel(Command& command, const GlobalOptions& options, int argc, char*
       [&](Context& context) {
         try {
           agree_after(context, [&] {
-            if (context.is_root()) check_places(options);
+            if (!context.is_root()) return;
+            check_places(options);
+            check_outputs(command);
           });
           Json result = run_with_progress(command, context);
           if (options.shows_times || options.is_json || !options.result_file.empty()) {

@@ -15,6 +15,7 @@
 #include "apps/launch/program.hpp"
 #include "apps/text/table.hpp"
 #include "barrio/base/json.hpp"
+#include "barrio/base/temporary_file.hpp"
 #include "barrio/base/text.hpp"
 #include "barrio/rankmap/recorded_run.hpp"
 
@@ -204,6 +205,7 @@ class Record : public Command {
       set_environment(library, output.string(), seconds);
       become(command);
     }
+    check_writable(output.string());
     const ScratchFolder place(output.parent_path(), output.filename().string());
     set_environment(library, place.path().string() + "/", seconds);
     ::setenv("BARRIO_RECORD_QUIET", "1", 1);

@@ -19,7 +19,6 @@
 #include "barrio/amr/checkpoint.hpp"
 #include "barrio/amr/euler.hpp"
 #include "barrio/amr/simulation_file.hpp"
-#include "barrio/base/path.hpp"
 #include "barrio/base/temporary_file.hpp"
 #include "barrio/base/text.hpp"
 #include "barrio/mpi/agree.hpp"
@@ -240,8 +239,7 @@ class CaseRun {
       std::vector<std::string> places{wanted_.output_file, wanted_.checkpoint_file};
       for (const SliceCase& one : wanted_.slices) places.push_back(picture_name(one, 0));
       for (const std::string& place : places)
-        if (const std::string reason = place.empty() ? "" : why_not_replaceable(place); !reason.empty())
-          throw cannot_write(place, reason);
+        if (!place.empty()) check_writable(place);
     });
   }
 

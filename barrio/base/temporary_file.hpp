@@ -12,6 +12,13 @@ namespace barrio {
 /// Make the error for a result that cannot be written to its path.
 Error cannot_write(const std::string& path, const std::string& reason);
 
+/// Try whether a result can be written to its path, before the work that makes it: write a small file beside it, and
+/// remove that. Local.
+/// @throws Error{failed} naming the path, for a folder that does not exist, a path that is a folder or a device, and
+/// whatever the file system reports
+/// Cost: a file of 64 KiB
+void check_writable(const std::string& path);
+
 /// The file `PATH.part`, in which a result is written until it is complete and takes the name PATH. Move-only.
 ///
 /// Its writer holds a lock on it, which tells a file left by a killed job from that of a live job. A leftover is

@@ -6,7 +6,7 @@ import re
 import unittest
 from pathlib import Path
 
-from barrio_case import SOURCE, WING, Case, barrio
+from barrio_case import COMMAND, SOURCE, WING, Case, barrio, execute
 
 COMMANDS = re.findall(r"^## barrio (\w+)$", barrio("reference").out, re.MULTILINE)
 PARALLEL = ("generate", "convert", "partition", "load")
@@ -154,7 +154,7 @@ class WrongCommandLines(Case):
         for option in ("--result", "--trace"):
             with self.subTest(option):
                 outcome = barrio(option, absent, "load", WING)
-                self.assert_error(outcome, 1, f"{absent}: cannot be written: No such file")
+                self.assert_error(outcome, 1, f"{absent}: cannot be written: the folder {absent.parent} does not exist")
                 self.assertEqual(outcome.out, "")
 
     def test_values_that_the_work_refuses(self) -> None:
@@ -354,6 +354,54 @@ class WrongCommandLines(Case):
         self.assert_error(
             barrio("map", self.folder / "none", "--machine", "2x4"), 1, "cannot be read"
         )
+
+
+class OutputsAreTriedBeforeTheWork(Case):
+    """The inputs do not exist: a message about the output was made before anything was read."""
+
+    COMMANDS = (
+        ("generate", "box", "-c", 2, 2, 2, "-o", "OUT.h5m"),
+        ("convert", "none.msh", "OUT.h5m"),
+        ("convert", "none.msh", "OUT.vtkhdf"),
+        ("partition", "none.h5m", "-n", 2, "-o", "OUT.h5m"),
+        ("join", "none.h5m", "none2.h5m", "-o", "OUT.h5m"),
+        ("adapt", "none.h5m", "--size", 1, "-o", "OUT.h5m"),
+        ("adapt", "none.mesh", "--size", 1, "-o", "OUT.mesh"),
+        ("delaunay", "none.poly", "-o", "OUT.ele"),
+        ("delaunay", "none.poly", "-o", "OUT.h5m"),
+        ("load", "none.h5m", "--vtkhdf", "OUT.vtkhdf"),
+        ("load", "none.h5m", "--traffic", "OUT.json"),
+        ("load", "none.h5m", "--part-traffic", "OUT.json"),
+        ("load", "none.h5m", "--result", "OUT.json"),
+        ("load", "none.h5m", "--trace", "OUT.json"),
+        ("map", "none.json", "--machine", "2x2", "-o", "OUT.txt"),
+        ("map", "none.json", "--machine", "2x2", "--report", "OUT.html"),
+        ("record", "-o", "OUT.json", "--", "true"),
+        ("report", "none.json", "-o", "OUT.html"),
+    )
+
+    def expect_named(self, stem: str, cause: str, shell: str = "") -> None:
+        for command in self.COMMANDS:
+            words = [str(word).replace("OUT", stem) for word in command]
+            with self.subTest(" ".join(words)):
+                line = [COMMAND, *words]
+                outcome = execute(["bash", "-c", f'{shell} exec "$@"', "-", *line])
+                self.assert_error(outcome, 1, "cannot be written", cause)
+
+    def test_a_folder_that_does_not_exist(self) -> None:
+        self.expect_named(f"{self.folder}/nowhere/x", "the folder")
+
+    def test_a_file_in_place_of_the_folder(self) -> None:
+        (self.folder / "file").write_text("")
+        self.expect_named(f"{self.folder}/file/x", "is not a folder")
+
+    def test_a_folder_that_cannot_be_written(self) -> None:
+        self.expect_named("/proc/x", "")
+
+    def test_a_full_folder(self) -> None:
+        # A limit on the size of files stands for a full disk.
+        self.expect_named(f"{self.folder}/x", "File too large", shell="ulimit -f 32;")
+        self.assertEqual(list(self.folder.iterdir()), [])
 
 
 class Streams(Case):

@@ -8,6 +8,10 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <vector>
+
+#include "barrio/base/path.hpp"
 
 namespace barrio {
 namespace {
@@ -49,6 +53,27 @@ Error cannot_write(const std::string& path, const std::string& reason) {
           {.subject = path,
            .cause = fmt::format("cannot be written: {}", reason),
            .remedy = "choose another path, or free space and check permissions"}};
+}
+
+void check_writable(const std::string& path) {
+  if (const std::string reason = why_not_replaceable(path); !reason.empty()) throw cannot_write(path, reason);
+  const std::filesystem::path parent = std::filesystem::path(path).parent_path();
+  const std::string folder = parent.empty() ? "." : parent.string();
+  struct stat known{};
+  if (::stat(folder.c_str(), &known) == 0 && !S_ISDIR(known.st_mode))
+    throw cannot_write(path, fmt::format("{} is not a folder", folder));
+  if (::stat(folder.c_str(), &known) != 0 && errno == ENOENT)
+    throw Error(ErrorCode::failed, {.subject = path,
+                                    .cause = fmt::format("cannot be written: the folder {} does not exist", folder),
+                                    .remedy = "make the folder, or choose another path"});
+  const std::string name = fmt::format("{}/.barrio-try-{}", folder, ::getpid());
+  const int file = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  if (file < 0) throw cannot_write(path, std::strerror(errno));
+  const std::vector<char> some(std::size_t{1} << 16U);
+  int reason = write_at(file, some.data(), some.size(), 0);
+  if (::close(file) != 0 && reason == 0) reason = errno;
+  ::unlink(name.c_str());
+  if (reason != 0) throw cannot_write(path, std::strerror(reason));
 }
 
 TemporaryFile::TemporaryFile(const std::string& path, Writers writers)
