@@ -38,7 +38,7 @@ class Adapt : public Command {
   }
   [[nodiscard]] bool is_parallel() const override { return true; }
   [[nodiscard]] std::span<const WorkStep> work_steps() const override { return adapt_steps; }
-  [[nodiscard]] std::vector<std::string> outputs() const override { return {output_}; }
+  [[nodiscard]] std::vector<Output> outputs() const override { return {{output_}}; }
   void add_options(CLI::App& app) override {
     app.add_option("IN", input_, fmt::format("Mesh file ({})", io::readable_formats))->required();
     app.add_option("-s,--size", sizes_,

@@ -11,6 +11,7 @@
 #include "apps/launch/program.hpp"
 #include "barrio/base/json.hpp"
 #include "barrio/base/progress.hpp"
+#include "barrio/base/temporary_file.hpp"
 #include "barrio/mpi/context.hpp"
 
 namespace barrio::apps {
@@ -20,6 +21,12 @@ struct GlobalUse {
   bool ranks = false;   ///< --ranks
   bool result = true;   ///< --json and --result
   bool phases = false;  ///< --times and --trace
+};
+
+/// A file that a command writes; an empty path means none.
+struct Output {
+  std::string path;
+  WrittenAs as = WrittenAs::file;
 };
 
 /// One subcommand of `barrio`: its options, its work, and its result as text for people.
@@ -46,7 +53,7 @@ class Command {
   /// Show the progress of its work, on all ranks. `progress` outlives the work.
   virtual void show_on(Progress& progress, mpi::Context& context) { progress.follow(context.trace(), work_steps()); }
   /// Return the files that it will write, as far as its options tell: they are tried before the work.
-  [[nodiscard]] virtual std::vector<std::string> outputs() const { return {}; }
+  [[nodiscard]] virtual std::vector<Output> outputs() const { return {}; }
   /// Do the work. @param context  null for a command that is not parallel
   virtual Json run(mpi::Context* context) = 0;
   /// Tell whether another program has printed the result, also as JSON if requested.

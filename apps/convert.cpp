@@ -21,7 +21,7 @@ class Convert : public Command {
   [[nodiscard]] std::string example() const override { return "barrio --ranks 2 convert wing.msh wing.vtkhdf"; }
   [[nodiscard]] bool is_parallel() const override { return true; }
   [[nodiscard]] std::span<const WorkStep> work_steps() const override { return convert_steps; }
-  [[nodiscard]] std::vector<std::string> outputs() const override { return {output_}; }
+  [[nodiscard]] std::vector<Output> outputs() const override { return {{output_}}; }
   void add_options(CLI::App& app) override {
     app.add_option("IN", input_, fmt::format("Mesh file ({})", io::readable_formats))->required();
     app.add_option("OUT", output_, "File to write: .h5m, .vtkhdf, .mesh or .meshb")->required();

@@ -27,7 +27,7 @@ class Generate : public Command {
   }
   [[nodiscard]] bool is_parallel() const override { return true; }
   [[nodiscard]] std::span<const WorkStep> work_steps() const override { return generate_steps; }
-  [[nodiscard]] std::vector<std::string> outputs() const override { return {output_}; }
+  [[nodiscard]] std::vector<Output> outputs() const override { return {{output_}}; }
   void add_options(CLI::App& app) override {
     app.add_option("SHAPE", shape_, "Shape to make: box")->required();
     app.add_option("-c,--cells", cells_, "Cells along x, y and z")->expected(3)->capture_default_str();

@@ -65,7 +65,7 @@ void name_unused_options(const Command& command, const GlobalOptions& options) {
 
 void check_places(const GlobalOptions& options) {
   for (const std::string& path : {options.result_file, options.trace_file})
-    if (!path.empty()) check_writable(path);
+    if (!path.empty()) check_writable(path, WrittenAs::file_or_device);
 }
 
 void print_failure(const Error& error, const GlobalOptions& options) {

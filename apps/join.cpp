@@ -24,7 +24,7 @@ class Join : public Command {
     return "barrio --ranks 2 join left.h5m right.h5m --tolerance 1e-6 -o whole.h5m";
   }
   [[nodiscard]] bool is_parallel() const override { return true; }
-  [[nodiscard]] std::vector<std::string> outputs() const override { return {output_}; }
+  [[nodiscard]] std::vector<Output> outputs() const override { return {{output_}}; }
   void add_options(CLI::App& app) override {
     app.add_option("PIECE", inputs_, fmt::format("Mesh files ({})", io::readable_formats))->required();
     app.add_option("-o,--output", output_, "File to write (.h5m)")->required()->check(suffix(".h5m"));

@@ -47,7 +47,7 @@ class Load : public Command {
   [[nodiscard]] std::span<const WorkStep> work_steps() const override {
     return std::span(load_steps).first(validates_ ? load_steps.size() : load_steps.size() - 1);
   }
-  [[nodiscard]] std::vector<std::string> outputs() const override { return {vtkhdf_, traffic_, part_traffic_}; }
+  [[nodiscard]] std::vector<Output> outputs() const override { return {{vtkhdf_}, {traffic_}, {part_traffic_}}; }
   void add_options(CLI::App& app) override {
     app.add_option("IN", input_, fmt::format("Mesh file ({})", io::readable_formats))->required();
     app.add_option("-g,--ghosts", options_.ghost_layers, "Layers of ghost cells")->capture_default_str();

@@ -99,8 +99,8 @@ void print_result(const Command& command, const Json& result, const GlobalOption
 }
 
 void check_outputs(const Command& command) {
-  for (const std::string& path : command.outputs())
-    if (!path.empty()) check_writable(path);
+  for (const Output& output : command.outputs())
+    if (!output.path.empty()) check_writable(output.path, output.as);
 }
 
 int run_alone(Command& command, const GlobalOptions& options) {

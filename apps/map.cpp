@@ -52,7 +52,9 @@ class Map : public Command {
   [[nodiscard]] std::string example() const override {
     return "barrio map traffic.json --machine 2x4 --given cyclic -o rankfile";
   }
-  [[nodiscard]] std::vector<std::string> outputs() const override { return {output_, report_}; }
+  [[nodiscard]] std::vector<Output> outputs() const override {
+    return {{output_, WrittenAs::file_or_device}, {report_}};
+  }
   void add_options(CLI::App& app) override {
     app.add_option(
         "TRAFFIC", traffic_,

@@ -42,7 +42,7 @@ class Report : public Command {
   [[nodiscard]] std::string example() const override {
     return "barrio report load.json heat.json map.json heat.vtkhdf -o report.html";
   }
-  [[nodiscard]] std::vector<std::string> outputs() const override { return {output_}; }
+  [[nodiscard]] std::vector<Output> outputs() const override { return {{output_}}; }
   void add_options(CLI::App& app) override {
     app.add_option("RUN", runs_, "Result documents (.json) and VTKHDF files, or a folder of them")->required();
     app.add_option("-o,--output", output_, "Page to write")->capture_default_str();

@@ -34,7 +34,7 @@ class Partition : public Command {
   [[nodiscard]] std::string example() const override { return "barrio --ranks 2 partition wing.msh -n 8 -o wing8.h5m"; }
   [[nodiscard]] bool is_parallel() const override { return true; }
   [[nodiscard]] std::span<const WorkStep> work_steps() const override { return partition_steps; }
-  [[nodiscard]] std::vector<std::string> outputs() const override { return {output_}; }
+  [[nodiscard]] std::vector<Output> outputs() const override { return {{output_}}; }
   void add_options(CLI::App& app) override {
     app.add_option("IN", input_, fmt::format("Mesh file ({})", io::readable_formats))->required();
     app.add_option("-n,--parts", n_parts_, "Number of parts")->required()->check(positive_integer());

@@ -12,12 +12,15 @@ namespace barrio {
 /// Make the error for a result that cannot be written to its path.
 Error cannot_write(const std::string& path, const std::string& reason);
 
+/// Ways to write a result: a file that takes its place when it is complete, or also a device or pipe that stays.
+enum class WrittenAs { file, file_or_device };
+
 /// Try whether a result can be written to its path, before the work that makes it: write a small file beside it, and
-/// remove that. Local.
+/// remove that. A device or pipe that stays is not tried. Local.
 /// @throws Error{failed} naming the path, for a folder that does not exist, a path that is a folder or a device, and
 /// whatever the file system reports
 /// Cost: a file of 64 KiB
-void check_writable(const std::string& path);
+void check_writable(const std::string& path, WrittenAs as = WrittenAs::file);
 
 /// The file `PATH.part`, in which a result is written until it is complete and takes the name PATH. Move-only.
 ///

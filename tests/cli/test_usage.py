@@ -154,7 +154,8 @@ class WrongCommandLines(Case):
         for option in ("--result", "--trace"):
             with self.subTest(option):
                 outcome = barrio(option, absent, "load", WING)
-                self.assert_error(outcome, 1, f"{absent}: cannot be written: the folder {absent.parent} does not exist")
+                cause = f"{absent}: cannot be written: the folder {absent.parent} does not exist"
+                self.assert_error(outcome, 1, cause)
                 self.assertEqual(outcome.out, "")
 
     def test_values_that_the_work_refuses(self) -> None:

@@ -55,11 +55,14 @@ Error cannot_write(const std::string& path, const std::string& reason) {
            .remedy = "choose another path, or free space and check permissions"}};
 }
 
-void check_writable(const std::string& path) {
+void check_writable(const std::string& path, WrittenAs as) {
+  struct stat known{};
+  if (as == WrittenAs::file_or_device && ::stat(path.c_str(), &known) == 0 && !S_ISREG(known.st_mode) &&
+      !S_ISDIR(known.st_mode))
+    return;
   if (const std::string reason = why_not_replaceable(path); !reason.empty()) throw cannot_write(path, reason);
   const std::filesystem::path parent = std::filesystem::path(path).parent_path();
   const std::string folder = parent.empty() ? "." : parent.string();
-  struct stat known{};
   if (::stat(folder.c_str(), &known) == 0 && !S_ISDIR(known.st_mode))
     throw cannot_write(path, fmt::format("{} is not a folder", folder));
   if (::stat(folder.c_str(), &known) != 0 && errno == ENOENT)
