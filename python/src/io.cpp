@@ -147,7 +147,7 @@ void bind_io(nb::module_& module) {
       "bridge"_a = mesh::Dim::vertex, "ghost_sides"_a = false, "ghost_sets"_a = std::vector<std::string>{},
       "ghost_ranks"_a = std::vector<Rank>{}, "partition_tag"_a = io::default_partition_tag, "to_linear"_a = false,
       "degenerate"_a = "reduce", "step"_a = 0,
-      R"(Read a mesh file (.h5m, Gmsh 4.1, 2.2 and 1.0, Medit, VTK, VTU, Exodus II, CF netCDF grids, CGNS) and build the distributed mesh. Collective over comm.
+      R"(Read a mesh file (.h5m, Gmsh 4.1, 2.2 and 1.0, Medit, VTK, VTU, Exodus II, CF netCDF grids, CGNS, SU2) and build the distributed mesh. Collective over comm.
 
 Parts stored in the file are assigned to ranks in contiguous slices; a file without a partition is cut into one part
 per rank. Ghosts share a vertex with the layer before, or an entity of the dimension `bridge`; with `ghost_sides`

@@ -51,6 +51,13 @@ void expect_bad(const std::string& name, const std::string& contents, const std:
   expect_refusal(found, "3", cause);
 }
 
+std::string write_text(const std::string& name, const std::string& text) {
+  const auto path = scratch() / name;
+  if (world().rank() == 0) std::ofstream(path, std::ios::binary) << text;
+  mpi::barrier(world());
+  return path.string();
+}
+
 std::string with(std::string text, const std::string& old, const std::string& by) {
   const std::size_t at = text.find(old);
   EXPECT_NE(at, std::string::npos) << "the test is out of date: no " << old;

@@ -21,6 +21,9 @@ void expect_refusal(const std::string& found, const std::string& code, const std
 /// Write a file on rank 0, and expect that it is refused as bad input, with its name and a cause. Collective.
 void expect_bad(const std::string& name, const std::string& contents, const std::string& cause);
 
+/// Write a text on rank 0, as it is. Collective. @return its path
+std::string write_text(const std::string& name, const std::string& text);
+
 /// Replace the first occurrence of some words in a text. They must occur.
 std::string with(std::string text, const std::string& old, const std::string& by);
 

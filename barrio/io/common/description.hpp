@@ -60,5 +60,6 @@ Json inspect_medit(const std::string& path, const InspectOptions& options);
 Json inspect_exodus(const std::string& path, const InspectOptions& options);
 Json inspect_climate(const std::string& path, const InspectOptions& options);
 Json inspect_cgns(const std::string& path, const InspectOptions& options);
+Json inspect_su2(const std::string& path, const InspectOptions& options);
 
 }  // namespace barrio::io::detail

@@ -26,6 +26,8 @@ mesh::MeshTables read_climate(mpi::Context& context, const std::string& path, co
 /// Boundary conditions become Neumann sets (Dirichlet sets on vertices of an unstructured zone), named after their
 /// family. Solutions on vertices and cells become tags.
 mesh::MeshTables read_cgns(mpi::Context& context, const std::string& path, const TableOptions& options);
+/// Read a mesh of SU2. Markers become Neumann sets.
+mesh::MeshTables read_su2(mpi::Context& context, const std::string& path);
 /// Tell whether a file that begins with `head` is a legacy VTK file.
 bool is_vtk(std::string_view head);
 mesh::MeshTables read_vtk(mpi::Context& context, const std::string& path);

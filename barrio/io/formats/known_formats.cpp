@@ -11,12 +11,14 @@
 
 #include "barrio/base/assert.hpp"
 #include "barrio/base/error.hpp"
+#include "barrio/base/path.hpp"
 #include "barrio/io/cgns/cgns_file.hpp"
 #include "barrio/io/climate/climate_file.hpp"
 #include "barrio/io/common/description.hpp"
 #include "barrio/io/common/readers.hpp"
 #include "barrio/io/exodus/exodus_file.hpp"
 #include "barrio/io/medit/medit_file.hpp"
+#include "barrio/io/su2/su2_file.hpp"
 #include "barrio/io/vtk/inspect_vtk.hpp"
 
 // Each row is a format; its reader and its description are in its folder.
@@ -33,9 +35,12 @@ std::string head_of(const std::string& path) {
   }
   std::ifstream file(path, std::ios::binary);
   if (!file) {
-    throw Error(ErrorCode::failed, {.subject = path,
-                                    .cause = fmt::format("cannot be read: {}", std::strerror(errno)),
-                                    .remedy = "check the name and its permissions"});
+    const int reason = errno;
+    throw Error(ErrorCode::failed,
+                {.subject = path,
+                 .cause = fmt::format("cannot be read: {}{}", std::strerror(reason),
+                                      reason == ENOENT ? "." + did_you_mean_file(path) : std::string()),
+                 .remedy = "check the name and its permissions"});
   }
   std::string head(4096, '\0');  // comments may precede the first word of a text
   file.read(head.data(), std::ssize(head));
@@ -88,6 +93,11 @@ constexpr std::array formats{
                   return read_vtu(context, path);
                 },
                 &inspect_vtu},
+    KnownFormat{Format::su2, [](UnknownFile& file) { return is_su2(file.head()); },
+                [](mpi::Context& context, const std::string& path, const TableOptions& /*options*/) {
+                  return read_su2(context, path);
+                },
+                &inspect_su2},
     KnownFormat{Format::vtkhdf, [](UnknownFile& file) { return file.has_group("/VTKHDF"); }, &refuse_to_read_vtkhdf,
                 &refuse_to_inspect_vtkhdf},
     KnownFormat{Format::cgns, [](UnknownFile& file) { return file.is_hdf5() && is_cgns(file.hdf5()); }, &read_cgns,

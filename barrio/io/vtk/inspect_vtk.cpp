@@ -88,8 +88,11 @@ class Inspector {
 
   void note_ids(const VtkArray* materials, const VtkArray* parts, int dim, std::size_t cell) {
     const auto id_in = [&](const VtkArray& array) { return std::get<0>(array.values)[cell]; };
-    if (materials != nullptr && is_set_id(materials->name, id_in(*materials)) && sets_.size() <= IdSets::most)
-      sets_[{dim, id_in(*materials)}];
+    if (materials != nullptr && is_set_id(materials->name, id_in(*materials)) && sets_.size() <= IdSets::most) {
+      const std::pair<int, int> key{dim, id_in(*materials)};
+      const auto named = shares_.set_names.find(key);
+      sets_[key] = named == shares_.set_names.end() ? "" : named->second;
+    }
     if (parts != nullptr && dim > 0) n_parts_ = std::max(n_parts_, id_in(*parts) + 1);
   }
 

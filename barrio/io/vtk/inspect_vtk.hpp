@@ -18,6 +18,7 @@ struct VtkShares {
   std::function<VtkGrid(int share, bool with_grid)> read;
   std::int64_t n_grid_cells = 0;  ///< of a structured dataset
   int grid_type = 0;              ///< VTK's number of the type of those; 0: the shares state the types
+  std::map<std::pair<int, int>, std::string> set_names = {};  ///< by dimension and id
 };
 /// Return the number of shares of bounded size that hold so many bytes; at least 1.
 int n_shares_of(std::uintmax_t n_bytes) noexcept;

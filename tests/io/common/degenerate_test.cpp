@@ -5,7 +5,6 @@
 
 #include <array>
 #include <cstring>
-#include <fstream>
 #include <map>
 #include <span>
 
@@ -27,14 +26,8 @@ using mesh::Degenerate;
 using mesh::detail::Collapse;
 using test::WholeFile;
 using test::world;
+using test::write_text;
 using Outcome = Collapse::Outcome;
-
-std::string write_text(const std::string& name, const std::string& text) {
-  const auto path = test::scratch() / name;
-  if (world().rank() == 0) std::ofstream(path) << text;
-  mpi::barrier(world());
-  return path.string();
-}
 
 /// Write hexes on the corners of one cube: a sound one, a prism, a pyramid, a tet, one with a single collapsed edge,
 /// and a flat one.

@@ -2,8 +2,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
-
 #include "barrio/io/inspect.hpp"
 #include "barrio/io/read.hpp"
 #include "barrio/mpi/collectives.hpp"
@@ -19,6 +17,7 @@ using mesh::SetKind;
 using test::expect_bad;
 using test::with;
 using test::world;
+using test::write_text;
 
 /// A file in either encoding. Integers of 8 bytes are counts and tags of nodes and elements, as Gmsh defines.
 class GmshText {
@@ -95,20 +94,13 @@ std::string square(bool is_binary) {
   return file.raw("$Periodic\n1\n1 1 1\n1\n1 3\n$EndPeriodic\n").text();
 }
 
-std::string write_text_of(const std::string& name, const std::string& text) {
-  const auto path = test::scratch() / name;
-  if (world().rank() == 0) std::ofstream(path, std::ios::binary) << text;
-  mpi::barrier(world());
-  return path.string();
-}
-
 using Set = std::tuple<SetKind, std::int32_t, std::string>;
 using RowSet = std::set<std::pair<int, std::int64_t>>;
 
 TEST(GmshParts, EntitiesOfAPartitionHaveGroupsAndParts) {
   for (const bool is_binary : {false, true}) {
     SCOPED_TRACE(is_binary);
-    const std::string path = write_text_of(is_binary ? "parts_binary.msh" : "parts.msh", square(is_binary));
+    const std::string path = write_text(is_binary ? "parts_binary.msh" : "parts.msh", square(is_binary));
     const mesh::MeshTables tables = read_tables(world(), path);
     const test::WholeFile found(world(), tables);
     EXPECT_EQ(found.sets,
@@ -130,7 +122,7 @@ TEST(GmshParts, EntitiesOfAPartitionHaveGroupsAndParts) {
 }
 
 TEST(GmshParts, LeftOutSectionsAndEmptyGroupsAreNamed) {
-  const std::string path = write_text_of("named.msh", square(false));
+  const std::string path = write_text("named.msh", square(false));
   testing::internal::CaptureStderr();
   (void)read_tables(world(), path);
   const std::string said = testing::internal::GetCapturedStderr();
@@ -154,7 +146,7 @@ TEST(GmshParts, GroupsOfPointsAreSetsOfVertices) {
       "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$Entities\n3 0 1 0\n1 0 0 0 2 4 9\n2 1 0 0 1 4\n3 0 1 0 0\n"
       "1 0 0 0 1 1 0 0 0\n$EndEntities\n$Nodes\n1 4 1 4\n2 1 0 4\n1\n2\n3\n4\n0 0 0\n1 0 0\n0 1 0\n1 1 0\n$EndNodes\n"
       "$Elements\n4 5 1 5\n0 1 15 1\n1 1\n0 2 15 1\n2 4\n0 3 15 1\n3 3\n2 1 2 2\n4 1 2 3\n5 2 4 3\n$EndElements\n";
-  const test::WholeFile found(world(), read_tables(world(), write_text_of("points.msh", text)));
+  const test::WholeFile found(world(), read_tables(world(), write_text("points.msh", text)));
   EXPECT_EQ(found.sets, (std::vector<Set>{{SetKind::dirichlet, 4, ""}, {SetKind::dirichlet, 9, ""}}));
   EXPECT_EQ(found.members, (std::vector<RowSet>{{{0, 0}, {0, 3}}, {{0, 0}}}));
   EXPECT_TRUE(found.parts.empty());

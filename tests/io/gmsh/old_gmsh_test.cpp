@@ -3,8 +3,6 @@
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
-
 #include "barrio/io/inspect.hpp"
 #include "barrio/io/read.hpp"
 #include "barrio/mpi/collectives.hpp"
@@ -21,6 +19,7 @@ using mesh::SetKind;
 using test::expect_bad;
 using test::with;
 using test::world;
+using test::write_text;
 
 struct Element {
   int type;
@@ -84,17 +83,10 @@ std::string old_gmsh(bool is_binary, bool has_parameters = false) {
   return text + (is_binary ? "\n" : "") + "$EndElements\n";
 }
 
-std::string write_text_of(const std::string& name, const std::string& text) {
-  const auto path = test::scratch() / name;
-  if (world().rank() == 0) std::ofstream(path, std::ios::binary) << text;
-  mpi::barrier(world());
-  return path.string();
-}
-
 TEST(OldGmsh, TextAndBinaryHaveCellsGroupsAndParts) {
   for (const bool is_binary : {false, true}) {
     SCOPED_TRACE(is_binary);
-    const std::string path = write_text_of(is_binary ? "old_binary.msh" : "old.msh", old_gmsh(is_binary));
+    const std::string path = write_text(is_binary ? "old_binary.msh" : "old.msh", old_gmsh(is_binary));
     const mesh::MeshTables tables = read_tables(world(), path);
     const test::WholeFile found(world(), tables);
     std::vector<double> x;
@@ -130,11 +122,11 @@ TEST(OldGmsh, TextAndBinaryHaveCellsGroupsAndParts) {
 }
 
 TEST(OldGmsh, NodesMayHaveParameters) {
-  const test::WholeFile plain(world(), read_tables(world(), write_text_of("plain.msh", old_gmsh(false))));
+  const test::WholeFile plain(world(), read_tables(world(), write_text("plain.msh", old_gmsh(false))));
   for (const bool is_binary : {false, true}) {
     const std::string text = old_gmsh(is_binary, true);
     const std::string name = fmt::format("parametric{}.msh", is_binary ? 1 : 0);
-    EXPECT_EQ(test::WholeFile(world(), read_tables(world(), write_text_of(name, text))), plain);
+    EXPECT_EQ(test::WholeFile(world(), read_tables(world(), write_text(name, text))), plain);
   }
   const std::string binary = old_gmsh(true, true);
   for (std::size_t n = binary.find("$Parametric") + 3; n + 16 < binary.size(); n += 41)
@@ -145,7 +137,7 @@ TEST(OldGmsh, TheFirstFormatIsReadToo) {
   const std::string text =
       "$NOD\n4\n1 0 0 0\n2 1 0 0\n7 0 1 0\n4 0 0 1\n$ENDNOD\n"
       "$ELM\n4\n1 15 3 3 1 1\n2 2 5 1 3 1 2 7\n3 2 6 1 3 1 2 4\n4 4 9 1 4 1 2 7 4\n$ENDELM\n";
-  const std::string path = write_text_of("first.msh", text);
+  const std::string path = write_text("first.msh", text);
   const test::WholeFile found(world(), read_tables(world(), path));
   EXPECT_EQ(found.coordinates, (std::vector<double>{0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 1, 0}));
   using Cell = test::WholeFile::Cell;
@@ -177,7 +169,7 @@ TEST(OldGmsh, OneHeadingCountsForManyElements) {
   for (const int word : {4, 7, 2}) put(word);
   for (int i = 0; i < 7; ++i)
     for (const int word : {i, i < 3 ? 1 : 2, 1, 10, 20, 30, 40 + 10 * (i % 5)}) put(word);
-  const mesh::MeshTables tables = read_tables(world(), write_text_of("runs.msh", text + "\n$EndElements\n"));
+  const mesh::MeshTables tables = read_tables(world(), write_text("runs.msh", text + "\n$EndElements\n"));
   const test::WholeFile found(world(), tables);
   ASSERT_EQ(found.cells.size(), 11U);
   EXPECT_EQ(found.cells[3].second, (std::vector<std::int64_t>{3, 4, 5}));
