@@ -179,6 +179,7 @@ int run_command(Command& command, const GlobalOptions& options, int argc, char**
 int main_of(int argc, char** argv) {
   let_long_files_fail();
   CLI::App app{"barrio: parallel computing on meshes that change while they run"};
+  app.name("barrio");
   app.set_help_flag("-h,--help", "Show this help and exit");
   GlobalOptions options;
   add_global_options(app, options, "Options");

@@ -28,6 +28,8 @@ void check_writable(const std::string& path, WrittenAs as = WrittenAs::file);
 /// replaced by a new file (not truncated: processes of the killed job may still write to it); the file of a live job is
 /// refused. Some parallel file systems are mounted without locks. There every such file counts as a leftover, and a job
 /// that lost its file to another one fails when it completes.
+///
+/// If PATH is a symbolic link, it stays one: its target is written.
 class TemporaryFile {
  public:
   /// Number of jobs that may write a result at one time: one; or several, each process to its own file
@@ -50,7 +52,7 @@ class TemporaryFile {
   ~TemporaryFile() { remove(); }
 
   /// Return the name of the file of a single writer.
-  static std::string name_for(const std::string& path) { return path + ".part"; }
+  static std::string name_for(const std::string& path);
   [[nodiscard]] const std::string& name() const& noexcept { return name_; }
   /// Duplicate the descriptor for writing; the caller closes it and checks the result: some file systems report a
   /// failed write only then. @return -1, with errno, on failure

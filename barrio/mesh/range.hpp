@@ -17,6 +17,31 @@ namespace barrio::mesh {
 struct LocalRange {
   LocalId first{0};
   LocalId last{0};
+
+  /// Iterates over the ids.
+  class Iterator {
+   public:
+    using value_type = LocalId;
+    using difference_type = std::ptrdiff_t;
+    constexpr Iterator() = default;
+    constexpr explicit Iterator(LocalId at) noexcept : at_(at) {}
+    constexpr LocalId operator*() const noexcept { return at_; }
+    constexpr Iterator& operator++() noexcept {
+      at_ = LocalId{barrio::value(at_) + 1};
+      return *this;
+    }
+    constexpr Iterator operator++(int) noexcept {
+      const Iterator before = *this;
+      ++*this;
+      return before;
+    }
+    constexpr bool operator==(const Iterator&) const = default;
+
+   private:
+    LocalId at_{0};
+  };
+  [[nodiscard]] constexpr Iterator begin() const noexcept { return Iterator(first); }
+  [[nodiscard]] constexpr Iterator end() const noexcept { return Iterator(last); }
   [[nodiscard]] constexpr std::size_t size() const noexcept { return index(last) - index(first); }
   [[nodiscard]] constexpr bool empty() const noexcept { return first == last; }
   constexpr bool operator==(const LocalRange&) const = default;

@@ -14,6 +14,7 @@ needs neither.
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 from barrio import _mpi
@@ -94,7 +95,12 @@ __all__ = [
 _mpi.choose_library()
 
 
+_submodules = ("delaunay", "rankmap", "report")
+
+
 def __getattr__(name: str) -> Any:
+    if name in _submodules:
+        return importlib.import_module(f"barrio.{name}")
     if name not in __all__:
         raise AttributeError(f"module 'barrio' has no attribute {name!r}")
     core = _mpi.load_core()
@@ -104,4 +110,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, *_submodules})

@@ -44,8 +44,8 @@ class Error(RuntimeError):
         return type(self), (int(self.code), *parts)
 
 
-class FailedError(Error):
-    """The machine or the file system refused."""
+class FailedError(Error, OSError):
+    """The machine or the file system refused, as for a file that does not exist."""
 
 
 class UsageError(Error):

@@ -87,7 +87,13 @@ nb::tuple triangulate(const Places& points, const Markers& point_markers, const 
   if (!area_at.is_none())
     options.area_at = [&area_at](const delaunay::Point& place) {
       const nb::gil_scoped_acquire locked;
-      return nb::cast<double>(area_at(place[0], place[1]));
+      const nb::object area = area_at(place[0], place[1]);
+      double number = 0.0;
+      if (!nb::try_cast(area, number))
+        throw nb::type_error(fmt::format("area_at({:g}, {:g}) returned {}, not a number", place[0], place[1],
+                                         nb::cast<std::string>(nb::repr(area)))
+                                 .c_str());
+      return number;
     };
   delaunay::Triangulation mesh;
   delaunay::RefineReport report;

@@ -45,6 +45,29 @@ TEST(TemporaryFile, TakesItsNameOrGoes) {
   EXPECT_FALSE(fs::exists(path.string() + ".part"));
 }
 
+TEST(TemporaryFile, ASymbolicLinkStaysOne) {
+  const fs::path folder = test::scratch() / "links";
+  fs::create_directories(folder / "deep");
+  std::ofstream(folder / "deep" / "old") << "old";
+  fs::create_symlink("deep/old", folder / "to_old");
+  fs::create_symlink(folder / "deep" / "new", folder / "to_none");
+  fs::create_symlink("to_none", folder / "to_link");
+  for (const char* name : {"to_old", "to_link"}) {
+    SCOPED_TRACE(name);
+    const fs::path path = folder / name;
+    check_writable(path.string());
+    TemporaryFile file(path.string());
+    EXPECT_EQ(file.name(), TemporaryFile::name_for(path.string()));
+    put(file, name);
+    EXPECT_EQ(file.complete(), 0);
+    EXPECT_TRUE(fs::is_symlink(path));
+    EXPECT_EQ(text_of(path), name);
+  }
+  EXPECT_EQ(text_of(folder / "deep" / "old"), "to_old");
+  EXPECT_EQ(text_of(folder / "deep" / "new"), "to_link");
+  EXPECT_TRUE(fs::is_symlink(folder / "to_none"));
+}
+
 TEST(TemporaryFile, ReplacesWhatAKilledJobHasLeft) {
   const fs::path path = test::scratch() / "killed";
   std::array<int, 2> made{};

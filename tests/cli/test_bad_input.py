@@ -181,6 +181,9 @@ class BadInput(Case):
         self.expect(
             self.folder / "missing.h5m", 1, "missing.h5m: cannot be read: No such file or directory"
         )
+        near = str(self.box).replace(".h5m", "_.h5m")
+        self.expect(Path(near), 1, f"Did you mean '{self.box}'?")
+        self.expect(self.folder / "no" / "x.h5m", 1, f"The folder {self.folder}/no does not exist")
         self.expect(self.folder, 1, "is a folder, not a mesh file")
         if not IS_QUICK:
             self.expect(self.box / "below", 1, "cannot be read: Not a directory")

@@ -27,6 +27,11 @@ class Help(Case):
                 self.assertRegex(outcome.out, rf"Example:\n  .*barrio .*{command} ?")
                 self.assertEqual(outcome.err, "")
 
+    def test_usage_names_the_command_not_its_path(self) -> None:
+        for words in ((), ("load",)):
+            usage = barrio(*words, "--help").out.split("Usage: ")[1]
+            self.assertTrue(usage.startswith(" ".join(("barrio", *words)) + " ["), usage[:80])
+
     def test_help_and_version_need_no_mpi(self) -> None:
         # A missing transport makes MPI_Init fail; the first run checks that it does.
         broken = {

@@ -103,6 +103,8 @@ def test_files_and_faults(tmp_path) -> None:
         delaunay.triangulate(delaunay.Graph([[0, 0], [1, 0], [1, 1]], [[0.5, 1]]))
     with pytest.raises(barrio.UsageError, match="markers: must be integers, not float64"):
         delaunay.triangulate(delaunay.Graph([[0, 0], [1, 0], [1, 1]], [[0, 1]], markers=[1.5]))
+    with pytest.raises(TypeError, match=r"area_at\(\S+ \S+\) returned None, not a number"):
+        delaunay.triangulate(delaunay.Graph([[0, 0], [1, 0], [1, 1]]), area_at=lambda x, y: None)
     with pytest.raises(barrio.FailedError):
         delaunay.read_poly(tmp_path / "none.poly")
 

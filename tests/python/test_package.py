@@ -47,6 +47,12 @@ def test_import_loads_neither_the_core_nor_mpi() -> None:
     assert done.stdout == f"set() {barrio.__version__}\n", done.stderr
 
 
+def test_submodules_need_no_import_of_their_own() -> None:
+    done = run("-c", "import barrio; print(barrio.delaunay.Graph, barrio.rankmap.Traffic.of)")
+    assert done.returncode == 0 and "barrio.delaunay.Graph" in done.stdout, done.stderr
+    assert {"delaunay", "rankmap", "report"} <= set(dir(barrio))
+
+
 def test_inspect_needs_no_mpi4py() -> None:
     mesh = HERE.parents[1] / "data" / "wing" / "wing_coarse.msh"
     code = "print(barrio.inspect(sys.argv[1])['vertices'] > 0, 'mpi4py' in sys.modules)"

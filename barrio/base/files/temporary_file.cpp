@@ -46,7 +46,22 @@ int remove_left(const std::string& name) noexcept {
   return reason;
 }
 
+/// Follow a symbolic link to the file that it names, which need not exist.
+std::string target_of(const std::string& path) {
+  std::filesystem::path target = path;
+  std::error_code reason;
+  constexpr int max_links = 40;  // as the system's limit: the rest is a circle, and opening it fails
+  for (int i = 0; i < max_links && std::filesystem::is_symlink(target, reason); ++i) {
+    const std::filesystem::path next = std::filesystem::read_symlink(target, reason);
+    if (reason) break;
+    target = next.is_absolute() ? next : target.parent_path() / next;
+  }
+  return target.string();
+}
+
 }  // namespace
+
+std::string TemporaryFile::name_for(const std::string& path) { return target_of(path) + ".part"; }
 
 Error cannot_write(const std::string& path, const std::string& reason) {
   return {ErrorCode::failed,
@@ -61,7 +76,7 @@ void check_writable(const std::string& path, WrittenAs as) {
       !S_ISDIR(known.st_mode))
     return;
   if (const std::string reason = why_not_replaceable(path); !reason.empty()) throw cannot_write(path, reason);
-  const std::filesystem::path parent = std::filesystem::path(path).parent_path();
+  const std::filesystem::path parent = std::filesystem::path(target_of(path)).parent_path();
   const std::string folder = parent.empty() ? "." : parent.string();
   if (::stat(folder.c_str(), &known) == 0 && !S_ISDIR(known.st_mode))
     throw cannot_write(path, fmt::format("{} is not a folder", folder));
@@ -80,7 +95,7 @@ void check_writable(const std::string& path, WrittenAs as) {
 }
 
 TemporaryFile::TemporaryFile(const std::string& path, Writers writers)
-    : path_(path), name_(name_for(path) + (writers == Writers::one ? "" : std::to_string(::getpid()))) {
+    : path_(target_of(path)), name_(name_for(path) + (writers == Writers::one ? "" : std::to_string(::getpid()))) {
   constexpr int max_tries = 100;  // a failed try means that another job intervened
   for (int i = 0; i < max_tries; ++i) {
     file_ = ::open(name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <random>
+#include <ranges>
 #include <set>
+#include <vector>
 
 #include "barrio/mesh/rank_sets.hpp"
 #include "barrio/mesh/tables/id_index.hpp"
@@ -30,6 +32,15 @@ std::set<int> members(const Range& range) {
   std::set<int> all;
   for (const LocalId id : range) all.insert(value(id));
   return all;
+}
+
+TEST(LocalRange, IsALoopOverItsIds) {
+  std::vector<int> met;
+  for (const LocalId id : LocalRange{LocalId{3}, LocalId{6}}) met.push_back(value(id));
+  EXPECT_EQ(met, (std::vector{3, 4, 5}));
+  for (const LocalId id : LocalRange{LocalId{3}, LocalId{3}}) ADD_FAILURE() << value(id);
+  static_assert(std::ranges::forward_range<LocalRange>);
+  EXPECT_EQ(std::ranges::distance(LocalRange{LocalId{0}, LocalId{7}}), 7);
 }
 
 TEST(Range, SetOperationsEqualThoseOfPlainSets) {
