@@ -72,11 +72,12 @@ TEST(CellWeights, RealValuesCountInStepsOfTheLargest) {
   MeshTables tables = mixed();
   TagTable work{.info = {.name = "work", .type = TagType::float64}};
   add_column<double>(tables, 0, true, [](std::int64_t) { return 0.25e-9; }, work);
-  add_column<double>(tables, 2, true, [](std::int64_t row) { return row == 6 ? 1e-9 : 0.0; }, work);
+  add_column<double>(tables, 2, true, [](std::int64_t row) { return row == 6 ? 1e-9 : row == 2 ? 1e-40 : 0.0; }, work);
   tables.tags.push_back(work);
-  const std::int64_t step = 1 << 20;
+  const std::int64_t step = std::int64_t{1} << 52;  // twelve cells leave room for all digits
   EXPECT_EQ(all_weights(tables, {.tag = "work"}),
-            (std::vector<std::int64_t>{step / 4, step / 4, step / 4, step / 4, step / 4, 0, 0, 0, 0, 0, 0, step}));
+            (std::vector<std::int64_t>{step / 4, step / 4, step / 4, step / 4, step / 4, 0, 0, 1, 0, 0, 0, step}))
+      << "the smallest counts";
 }
 
 void expect_refused(const MeshTables& tables, const CellWeights& wanted, ErrorCode code, const std::string& text) {
