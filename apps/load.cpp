@@ -11,7 +11,6 @@
 #include "barrio/io/read.hpp"
 #include "barrio/io/write.hpp"
 #include "barrio/mesh/part_traffic.hpp"
-#include "barrio/mesh/partition_cells.hpp"
 #include "barrio/mpi/collectives.hpp"
 #include "barrio/mpi/report.hpp"
 
@@ -66,7 +65,6 @@ class Load : public Command {
     app.add_option("--part-traffic", part_traffic_, "The same, as if each part had its own rank");
   }
   Json run(mpi::Context* context) override {
-    mesh::check_partitioner(options_.partitioner);  // now: it is not used for a file with a partition
     options_ = reading_.in(std::move(options_));
     const double begin = MPI_Wtime();
     std::optional<mesh::Mesh> loaded;

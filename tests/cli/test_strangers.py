@@ -45,6 +45,55 @@ class Strangers(barrio_case.Case):
         return path
 
 
+class Files(Strangers):
+    def info(self, name: str) -> dict:
+        outcome = barrio("info", self.given(f"base/{name}"), "--json")
+        self.assert_code(outcome, 0)
+        return outcome.json()
+
+    def load(self, name: str, *options: object, ranks: int = 3) -> dict:
+        path = self.given(f"base/{name}")
+        outcome = barrio("load", path, "--validate", "--json", *options, ranks=ranks)
+        self.assert_code(outcome, 0)
+        return outcome.json()
+
+    def test_groups_and_parts_of_a_partitioned_gmsh_file(self) -> None:
+        found = self.info("gmsh41_partitioned.msh")
+        self.assertEqual({one["name"] for one in found["named_sets"]}, {"left", "body"})
+        self.assertEqual(found["sets"]["parts"], 3)
+        self.assertEqual(self.load("gmsh41_partitioned.msh")["parts"], 3)
+
+    def test_a_group_of_points(self) -> None:
+        found = self.info("gmsh41_point_group.msh")
+        names = {one["name"] for one in found["named_sets"]}
+        self.assertEqual(names, {"corner", "fault_edge", "left", "body"})
+
+    def test_nodes_with_parameters(self) -> None:
+        self.assertEqual(self.load("gmsh22_parametric_nodes.msh")["counts"]["volumes"], 1140)
+
+    def test_solutions_of_cgns(self) -> None:
+        names = {tag["name"] for tag in self.info("sparc1.cgns")["tags"]}
+        self.assertEqual(names, {"Density1", "Temperature1", "VelocityX", "VelocityY", "VelocityZ"})
+        for step in (1, 2, 3):
+            self.load("sparc1.cgns", "--step", step)
+
+    def test_degenerate_hexes_are_the_cells_that_they_are(self) -> None:
+        self.assertEqual(self.load("degenerate_hexes.vtk")["counts"]["volumes"], 4)
+
+    def test_a_variable_that_was_never_written(self) -> None:
+        self.load("never_written_2d.nc")
+
+    def test_weights_that_are_all_0(self) -> None:
+        path = self.given("base/zero_weights.h5m")
+        for method in ("rcb", "hilbert", "metis"):
+            outcome = barrio(
+                *("partition", path, "-n", 9, "-m", method, "--weight", "W", "--json"),
+                *("-o", self.folder / "out.h5m"),
+            )
+            self.assert_code(outcome, 0)
+            self.assertLess(outcome.json()["imbalance"], 1.1)
+
+
 class Adapt(Strangers):
     def test_a_disc_in_a_flat_face(self) -> None:
         for size in (0.4, 1):

@@ -1,6 +1,9 @@
 #include "barrio/files/hdf5.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstring>
@@ -318,6 +321,25 @@ TEST_F(HdfFile, FilesThatCannotBeOpened) {
 }
 
 // HDF5 1.10 crashes here if a caller requests the names in order.
+TEST_F(HdfFile, AFileThatAnotherProgramHasLockedIsNotDamaged) {
+  const int writer = ::open(path_.c_str(), O_RDWR | O_CLOEXEC);
+  if (world().rank() == 0) {
+    ASSERT_EQ(::flock(writer, LOCK_EX | LOCK_NB), 0);
+  }
+  mpi::barrier(world());
+  try {
+    static_cast<void>(open_to_read(world(), path_));
+    ADD_FAILURE() << "it is locked";
+  } catch (const AgreedError& error) {
+    EXPECT_EQ(error.code(), ErrorCode::failed);
+    EXPECT_NE(error.remedy().find("HDF5_USE_FILE_LOCKING=FALSE"), std::string::npos) << error.what();
+  }
+  mpi::barrier(world());
+  ::close(writer);
+  mpi::barrier(world());
+  static_cast<void>(open_to_read(world(), path_));
+}
+
 TEST_F(HdfFile, ListsOfLinksMayBeDamaged) {
   const std::string path = (test::scratch() / "links.h5").string();
   if (world().rank() == 0) {

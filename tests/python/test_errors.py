@@ -31,6 +31,13 @@ def test_missing_file(comm: MPI.Comm, folder: Path) -> None:
     assert caught.value.first_rank == 0
 
 
+def test_partitioner_of_a_file_with_parts(comm: MPI.Comm, folder: Path) -> None:
+    path = folder / "parted.h5m"
+    barrio.write(barrio.box(comm, n=(4, 4, 4)), path)
+    with pytest.raises(barrio.UsageError, match="Did you mean 'metis'"):
+        barrio.read(comm, path, partitioner="mets")
+
+
 def test_launcher_of_another_mpi(comm: MPI.Comm) -> None:
     if comm.size > 1:
         pytest.skip("starts a process of its own, which must not find this launcher")

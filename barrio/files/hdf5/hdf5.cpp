@@ -86,12 +86,16 @@ void look_at(const std::string& path) {
 Handle open_serial(const std::string& path) {
   const Quiet quiet;
   const hid_t id = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
-  if (id < 0) {
-    throw Error(ErrorCode::bad_input, {.subject = path,
-                                       .cause = fmt::format("is damaged: {}", detail::hdf5_says()),
-                                       .remedy = "copy or write the file again"});
-  }
-  return {id, &H5Fclose};
+  if (id >= 0) return {id, &H5Fclose};
+  const std::string reason = detail::hdf5_says();
+  if (reason.find("lock file") != std::string::npos)  // "sblock" is a superblock
+    throw Error(ErrorCode::failed, {.subject = path,
+                                    .cause = fmt::format("cannot be opened: {}", reason),
+                                    .remedy = "wait until no program writes it; on a file system without locks, set "
+                                              "HDF5_USE_FILE_LOCKING=FALSE"});
+  throw Error(
+      ErrorCode::bad_input,
+      {.subject = path, .cause = fmt::format("is damaged: {}", reason), .remedy = "copy or write the file again"});
 }
 
 }  // namespace

@@ -126,16 +126,19 @@ void check_lengths(const NetcdfFile& file, const std::string& path, const Exodus
                    "elements in " + name_of(block));
 }
 
-/// Return the names of the attributes of a block's elements; a file may leave them blank.
-std::vector<std::string> attributes_of(const NetcdfFile& file, const std::string& path, const ExodusBlock& block) {
+/// Return the names of the attributes of a block's elements; a file may leave them blank. A single attribute may be a
+/// list. Attributes of another shape are left out.
+std::vector<std::string> attributes_of(const NetcdfFile& file, const ExodusBlock& block,
+                                       std::vector<std::string>& left_out) {
   const std::string variable = numbered("attrib", block.number);
   if (!file.has(variable)) return {};
-  const auto shape = file.shape(variable);
+  auto shape = file.shape(variable);
+  if (shape.size() == 1) shape.push_back(1);
   constexpr std::int64_t most = 1000;
-  if (shape.size() != 2 || shape[0] != block.n || shape[1] > most)
-    refuse(ErrorCode::bad_input, path,
-           fmt::format("variable '{}' must have a row for each element of {}", variable, name_of(block)),
-           damaged_remedy);
+  if (shape.size() != 2 || shape[0] != block.n || shape[1] > most) {
+    left_out.push_back(fmt::format("attributes of {}, which have not a row for each element", name_of(block)));
+    return {};
+  }
   const std::string list = numbered("attrib_name", block.number);
   std::vector<std::string> names;
   if (file.has(list)) names = file.texts(list);
@@ -146,8 +149,7 @@ std::vector<std::string> attributes_of(const NetcdfFile& file, const std::string
 }
 
 /// List what a file has and a mesh has no place for.
-std::vector<std::string> left_out_of(const NetcdfFile& file, const ExodusCatalog& catalog) {
-  std::vector<std::string> all;
+void find_left_out(const NetcdfFile& file, const ExodusCatalog& catalog, std::vector<std::string>& all) {
   const auto count = [&](const char* what, auto&& variable, std::size_t n) {
     std::size_t n_found = 0;
     for (std::size_t i = 1; i <= n; ++i) n_found += file.has(variable(i)) ? 1 : 0;
@@ -177,7 +179,6 @@ std::vector<std::string> left_out_of(const NetcdfFile& file, const ExodusCatalog
                                                                        {"fs_prop1", "sets of faces"}}};
   for (const auto& [variable, what] : others)
     if (file.has(variable)) all.emplace_back(what);
-  return all;
 }
 
 }  // namespace
@@ -234,7 +235,7 @@ ExodusCatalog read_exodus_catalog(const NetcdfFile& file, const std::string& pat
     block.n = shape[0];
     block.n_nodes = static_cast<int>(std::min<std::int64_t>(shape[1], 1000));
     recognise(path, file.attribute(connect, "elem_type").value_or(""), catalog.n_dims, block);
-    block.attributes = attributes_of(file, path, block);
+    block.attributes = attributes_of(file, block, catalog.left_out);
     block.first = catalog.n_elements;
     std::int64_t& n_before = n_alike[{block.type, block.n_nodes}];
     block.row = n_before;
@@ -260,7 +261,7 @@ ExodusCatalog read_exodus_catalog(const NetcdfFile& file, const std::string& pat
     if (file.has("name_glo_var") && file.has("vals_glo_var")) catalog.global_variables = file.texts("name_glo_var");
   }
   check_lengths(file, path, catalog);
-  catalog.left_out = left_out_of(file, catalog);
+  find_left_out(file, catalog, catalog.left_out);
   return catalog;
 }
 

@@ -88,9 +88,10 @@ void read_attributes(const ExodusSource& source, NewTags& tags, const MeshTables
     read_on_blocks(
         source, tables, *tag, [&](std::size_t b) { return place(b) != blocks[b].attributes.end(); },
         [&](std::size_t b, files::Rows rows) {
+          const std::string variable = numbered("attrib", blocks[b].number);
           const std::array<files::Run, 1> one{{{place(b) - blocks[b].attributes.begin(), 1}}};
-          rows.of_each = one;
-          return source.file.reals(numbered("attrib", blocks[b].number), rows);
+          if (source.file.shape(variable).size() > 1) rows.of_each = one;
+          return source.file.reals(variable, rows);
         });
   }
 }

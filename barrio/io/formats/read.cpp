@@ -106,6 +106,7 @@ mesh::MeshTables read_tables(mpi::Context& context, const std::string& path, con
 }
 
 mesh::Mesh read(mpi::Context& context, const std::string& path, ReadOptions options) {
+  mesh::check_partitioner(options.partitioner);  // also if the file has parts
   mesh::MeshTables tables = read_tables(context, path,
                                         {.without_tags = options.without_tags,
                                          .partition_tag = options.partition_tag,

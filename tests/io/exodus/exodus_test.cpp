@@ -108,6 +108,8 @@ TEST_P(Exodus, AttributesOfElementsBecomeTags) {
   contents.variables.push_back({"attrib2", {1, 1}, std::vector<double>{9.5}});
   contents.variables.push_back({"attrib_name2", {1, 8}, test::padded({"area"}, 8)});
   contents.variables.push_back({"attrib5", {1, 3}, std::vector<double>{0.125, 0.25, 0.5}});
+  contents.variables.push_back({"attrib4", {1}, std::vector<double>{64.0}});  // a list
+  contents.variables.push_back({"attrib_name4", {1, 8}, test::padded({"depth"}, 8)});
   const std::string path = written(contents, "attributes.e", GetParam()).string();
   const mesh::MeshTables tables = read_tables(world(), path);
   constexpr std::int32_t hexes = 5;
@@ -120,6 +122,7 @@ TEST_P(Exodus, AttributesOfElementsBecomeTags) {
   for (int a = 0; a < 3; ++a)
     EXPECT_EQ(values<double>(tag_of(tables, "attribute_" + std::to_string(a + 1)), quads),
               std::vector<double>{0.125 * (1 << a)});
+  EXPECT_EQ(values<double>(tag_of(tables, "depth"), 4), std::vector<double>{64.0});
   if (world().rank() == 0) {
     EXPECT_NE(inspect(path)["tags"].dump().find("attribute_3"), std::string::npos);
   }
@@ -159,18 +162,20 @@ TEST_P(Exodus, WhatHasNoPlaceIsNamed) {
   add("name_nset_var", {1, 8}, test::padded({"force"}, 8));
   add("nattrb", {13, 1}, std::vector<double>(13, 0.5));
   add("els_prop1", {1}, std::vector<int>{7});
+  add("attrib2", {2, 1}, std::vector<double>{1, 2});
   const std::string path = written(contents, "left_out.e", GetParam()).string();
   testing::internal::CaptureStderr();
   (void)read_tables(world(), path);
   const std::string said = testing::internal::GetCapturedStderr();
   if (world().rank() != 0) return;
-  EXPECT_NE(said.find("left out: distribution factors on nodes of 1 set(s); distribution factors on sides of 2 set(s); "
+  EXPECT_NE(said.find("left out: attributes of element block 20 'air', which have not a row for each element; "
+                      "distribution factors on nodes of 1 set(s); distribution factors on sides of 2 set(s); "
                       "variables on node sets 'force'; variables on side sets 'flux', 'load'; attributes of nodes; "
                       "sets of elements"),
             std::string::npos)
       << said;
   EXPECT_NE(said.find("the last of 2 time steps is read; --step chooses another"), std::string::npos) << said;
-  EXPECT_EQ(inspect(path)["unsupported"].size(), 6U);
+  EXPECT_EQ(inspect(path)["unsupported"].size(), 7U);
   EXPECT_EQ(inspect(path)["time_steps"], 2);
 }
 
