@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <limits>
@@ -288,6 +289,13 @@ std::string GmshIndex::group_name(int dim, int group) const {
 int GmshIndex::part_of(int dim, int entity) const {
   const auto at = parts.find({dim, entity});
   return at == parts.end() ? -1 : at->second;
+}
+
+int GmshIndex::n_parts_of(int dim) const {
+  const bool has_one = std::ranges::any_of(elements, [&](const Block& block) {
+    return block.n > 0 && block.entity_dim == dim && part_of(dim, block.entity_tag) >= 0;
+  });
+  return has_one ? n_parts : 0;
 }
 
 void GmshIndex::share(mpi::Context& context) {

@@ -57,6 +57,8 @@ struct GmshIndex {
   [[nodiscard]] std::string group_name(int dim, int group) const;
   /// Return the part of an entity's elements; -1: none.
   [[nodiscard]] int part_of(int dim, int entity) const;
+  /// Return the number of parts if some element of a dimension is in one, else 0.
+  [[nodiscard]] int n_parts_of(int dim) const;
   /// Broadcast the blocks, groups and parts. Collective.
   void share(mpi::Context& context);
   /// Distribute the segments, to each rank its own. Collective.

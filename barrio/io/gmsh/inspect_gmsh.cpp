@@ -34,7 +34,7 @@ Json inspect_gmsh(const std::string& path, const InspectOptions& options) {
   GmshShares all;
   for (const auto& [rank, segment] : index.node_segments) all.nodes.push_back(segment);
   for (const auto& [rank, segment] : index.element_segments) all.elements.push_back(segment);
-  std::int64_t n_parts = index.n_parts;
+  std::int64_t n_parts = 0;
   if (index.is_old) {
     read_old_gmsh_elements(path, index, all, [&](const OldGmshElement& element) {
       const int dim = gmsh_dimension(element.type);
@@ -55,6 +55,7 @@ Json inspect_gmsh(const std::string& path, const InspectOptions& options) {
     counts[{kind->type, kind->n_nodes}] += block.n;
     top = std::max(top, block.entity_dim);
   }
+  if (!index.is_old) n_parts = index.n_parts_of(top);
   add_entities(result, counts);
   add_id_sets(result, groups, top, n_parts);
   if (!index.left_out.empty()) result["unsupported"] = index.left_out;

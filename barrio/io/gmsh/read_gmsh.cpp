@@ -190,7 +190,7 @@ MeshTables read_gmsh(mpi::Context& context, const std::string& path) {
     }
   }
   add_points(path, index, points, rows, set_of, tables);
-  if (index.n_parts > 0) take_parts(context, index, block_of_type, first_of_block, tables);
+  if (index.n_parts_of(value(tables.top_dim())) > 0) take_parts(context, index, block_of_type, first_of_block, tables);
   say_empty_groups(context, path, index, set_of);
   return tables;
 }

@@ -132,6 +132,16 @@ TEST(GmshParts, LeftOutSectionsAndEmptyGroupsAreNamed) {
   EXPECT_EQ(said.find("$Comments"), std::string::npos) << said;
 }
 
+// A program may keep the list of parts, and write elements on the entities that were cut.
+TEST(GmshParts, ElementsInNoPartHaveNoPartition) {
+  std::string text = square(false);
+  for (const char* block : {"2 2 3 2 ", "2 3 3 2 "})
+    text = with(text, std::string("\n") + block + "\n", "\n2 1 3 2 \n");
+  const mesh::MeshTables tables = read_tables(world(), write_text("no_part.msh", text));
+  EXPECT_EQ(tables.n_parts, 0);
+  EXPECT_EQ(tables.n_global(mesh::Dim::face), 4);
+}
+
 TEST(GmshParts, BadPartsAreRefused) {
   const std::string text = square(false);
   expect_bad("above.msh", with(text, "\n3 2 1 1 2 0.5", "\n3 2 1 1 3 0.5"), "has an entity in part 3 of 2");
