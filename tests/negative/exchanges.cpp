@@ -1,27 +1,18 @@
 // Exchanges of copies that do not meet, in the way the first argument names. expect.py launches it and checks how the
 // job ends.
-#include <cstdio>
-#include <functional>
-#include <map>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "barrio/exchange/gather_scatter.hpp"
 #include "barrio/exchange/halo.hpp"
 #include "barrio/mpi/agree.hpp"
-#include "barrio/mpi/run.hpp"
+#include "tests/negative/scenarios.hpp"
 
 namespace {
 
 using namespace barrio;
 using exchange::HaloExchange;
 using exchange::HaloPlan;
-
-void say(const char* text) {
-  std::fputs((std::string(text) + "\n").c_str(), stdout);
-  std::fflush(stdout);
-}
 
 constexpr exchange::RepeatedExchangeOptions impatient(const char* contents) {
   return {.contents = contents, .stall_warning_seconds = 0.1, .stall_limit_seconds = 0.5};
@@ -101,7 +92,7 @@ void combine_otherwise(Context& context) {
   agree(context, {});
 }
 
-const std::map<std::string, std::function<void(Context&)>> scenarios{
+const test::Scenarios scenarios{
     {"other_plan", exchange_another_plan},      {"left_out", leave_out},
     {"other_order", exchange_in_another_order}, {"other_type", exchange_another_type},
     {"other_operator", combine_otherwise},
@@ -109,15 +100,4 @@ const std::map<std::string, std::function<void(Context&)>> scenarios{
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  const auto scenario = scenarios.find(argc > 1 ? argv[1] : "");
-  if (scenario == scenarios.end()) {
-    say("no such scenario");
-    return 99;
-  }
-  mpi::RunOptions options;
-  options.context.agree_limit_seconds = 4.0;
-  const int code = barrio::run(argc, argv, scenario->second, options);
-  say("run() returned");
-  return code;
-}
+int main(int argc, char** argv) { return test::run_scenario(argc, argv, scenarios); }

@@ -1,15 +1,12 @@
 // A round of messages that fails in the way the first argument names. expect.py launches it and checks how the job
 // ends.
-#include <cstdio>
 #include <functional>
-#include <map>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "barrio/exchange/neighborhood.hpp"
 #include "barrio/mpi/agree.hpp"
-#include "barrio/mpi/run.hpp"
+#include "tests/negative/scenarios.hpp"
 
 namespace {
 
@@ -19,11 +16,6 @@ using Round = exchange::Round<int>;
 
 Error torn_file() {
   return {ErrorCode::bad_input, {.subject = "wing.h5m", .cause = "is truncated", .remedy = "copy it again"}};
-}
-
-void say(const char* text) {
-  std::fputs((std::string(text) + "\n").c_str(), stdout);
-  std::fflush(stdout);
 }
 
 std::vector<Rank> all_others(const Context& context) {
@@ -184,7 +176,7 @@ void drop_by_node(Context& context) {
   round.close();
 }
 
-const std::map<std::string, std::function<void(Context&)>> scenarios{
+const test::Scenarios scenarios{
     {"success", [](Context& context) { do_round(context, {}); }},
     {"throws_before_writing",
      [](Context& context) { do_round(context, {.before_write = [](Round&) { throw torn_file(); }}); }},
@@ -223,15 +215,4 @@ const std::map<std::string, std::function<void(Context&)>> scenarios{
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  const auto scenario = scenarios.find(argc > 1 ? argv[1] : "");
-  if (scenario == scenarios.end()) {
-    say("no such scenario");
-    return 99;
-  }
-  mpi::RunOptions options;
-  options.context.agree_limit_seconds = 4.0;
-  const int code = barrio::run(argc, argv, scenario->second, options);
-  say("run() returned");
-  return code;
-}
+int main(int argc, char** argv) { return test::run_scenario(argc, argv, scenarios); }

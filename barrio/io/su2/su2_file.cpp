@@ -192,6 +192,7 @@ VtkGrid read_su2_share(const std::string& path, const Su2Catalog& catalog, const
       groups.push_back(segment.section - 1);  // 0: no group
     }
   }
+  // The name by which tables_of_vtk takes ids from 1 as sets, and 0 as none.
   grid.on_cells.push_back({.name = "gmsh:physical", .values = std::move(groups)});
   return grid;
 }
