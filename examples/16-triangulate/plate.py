@@ -1,8 +1,10 @@
-"""Triangulate the plate of data/plate.poly from Python, and audit the result."""
+"""Triangulate a planar graph from Python, data/plate.poly for instance, and audit the result."""
+
+import sys
 
 from barrio import delaunay
 
-graph = delaunay.read_poly("data/plate.poly")
+graph = delaunay.read_poly(sys.argv[1])
 mesh = delaunay.triangulate(graph, min_angle=25, max_area=0.01)
 found = delaunay.audit(mesh, graph, min_angle=25, max_area=0.01)
 print(len(mesh.triangles), "triangles,", "audited" if found.passes else found.checks)

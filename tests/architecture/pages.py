@@ -15,6 +15,7 @@ NOT_RUN = {
 }
 # Commands that a clean tree has already run, or that download.
 LEFT_OUT = re.compile(r"apt-get |git clone |make check|(\S*=\S* )?\S*pip install ")
+_OUTPUT_OPTIONS = (" -o", "--result", "--traffic", "--trace")
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -67,6 +68,25 @@ def blocks(text: str) -> list[Block]:
         named = re.search(r"[Ww]rite `([\w/.]+)`[^`]*:$|`([\w/.]+\.\w+)`:$", before)
         if named:
             found.append(Block(path=named[1] or named[2], text=body))
+    return found
+
+
+def outputs_of(text: str) -> list[str]:
+    """Find the files that a page writes, by its blocks and the options of its commands, relative to the source folder."""
+    folder = "build/mine/" if "$BARRIO/" in text else ""  # a folder of the reader's own
+    found = []
+    for block in blocks(text):
+        if block.path:
+            found.append(folder + block.path)
+        for command in block.commands:
+            entered = re.search(r"(?:^|&& *)cd (\S+)", command)
+            if entered and not LEFT_OUT.match(command):
+                folder += entered[1] + "/"
+            words = command.split("#")[0]
+            named = re.findall(rf"(?:{'|'.join(_OUTPUT_OPTIONS)})[ =](\S+)", words)
+            if re.search(r"\bexec \S", words):
+                named += re.findall(r"(?<= )[^-\s]\S*\.(?:vtkhdf|png|pgm)", words)
+            found += [name if name.startswith("/") else folder + name for name in named]
     return found
 
 

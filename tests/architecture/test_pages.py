@@ -118,6 +118,20 @@ class Pages(unittest.TestCase):
                 self.assertIsNotNone(first, f"{page} does not say how to build")
                 self.assertLessEqual(first.start(), min(begins))
 
+    def test_they_write_below_build(self) -> None:
+        n_files = 0
+        for page in pages.pages():
+            if page in pages.NOT_RUN:
+                continue
+            with self.subTest(page):
+                written = pages.outputs_of(pages.text_of(page))
+                n_files += len(written)
+                among = [path for path in written if not path.startswith(("build/", "$PWD/build/"))]
+                self.assertEqual(among, [], f"{page} writes among the sources")
+        self.assertGreater(n_files, 30)
+        text = "```sh\na -o b.h5m --result c.json  # -o d\nmkdir -p build/x && cd build/x\nexec e f.png -o g\n```\n"
+        self.assertEqual(pages.outputs_of(text), ["b.h5m", "c.json", "build/x/g", "build/x/f.png"])
+
     def test_targets_exist(self) -> None:
         known = set(re.findall(r"^([a-z-]+):", (SOURCE / "Makefile").read_text(), re.MULTILINE))
         for page in pages.pages():

@@ -29,7 +29,7 @@ class Triangulate(Case):
     def test_the_python_program_makes_what_the_command_makes(self) -> None:
         package = {"PYTHONPATH": os.environ.get("BARRIO_PACKAGE", "")}
         program = SOURCE / "examples" / "16-triangulate" / "plate.py"
-        words = [os.environ.get("BARRIO_PYTHON", ""), str(program)]
+        words = [os.environ.get("BARRIO_PYTHON", ""), str(program), "data/plate.poly"]
         python = execute(words, cwd=SOURCE, environment=package)
         self.assert_code(python, 0)
         words = ["data/plate.poly", "--min-angle", "25", "--max-area", "0.01"]

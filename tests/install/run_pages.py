@@ -58,7 +58,10 @@ def link_python(clone: Path) -> None:
 def script_of(page: str) -> str:
     """Return everything that a page writes and runs, as one shell session."""
     lines = ["set -eo pipefail"]
-    for block in pages.blocks((SOURCE / page).read_text()):
+    text = (SOURCE / page).read_text()
+    if "$BARRIO/" in text:
+        lines.append("mkdir -p build/mine && cd build/mine")  # a folder of the reader's own
+    for block in pages.blocks(text):
         if block.path:
             if "/" in block.path:
                 lines.append(f"mkdir -p {Path(block.path).parent}")
@@ -143,6 +146,14 @@ class CleanTree(unittest.TestCase):
                 script.write_text(script_of(page))
                 said = self.run_in(clone, ["bash", str(script)], PAGE_LIMIT)
                 self.assertTrue(said.endswith(THE_END + "\n"), said)
+                self.expect_clean(clone)
+
+    def expect_clean(self, clone: Path) -> None:
+        """Expect that nothing was written among the sources, and let later pages begin without it."""
+        status = ["git", "-C", str(clone), "status", "--porcelain"]
+        written = subprocess.run(status, capture_output=True, text=True, check=True).stdout
+        subprocess.run(["git", "-C", str(clone), "clean", "-fdq"], check=True)
+        self.assertEqual(written, "", "the page writes outside of build/")
 
     def test_enough_pages_are_run(self) -> None:
         self.assertGreaterEqual(len(runnable()), 9, runnable())
