@@ -158,8 +158,8 @@ class Mesh {
   /// Build the mesh of all ranks from tables. Collective.
   /// Parts go to ranks in contiguous slices; a rank without a part is legal and empty.
   /// @pre tables.n_parts > 0 and `validate(tables)` holds
-  /// @throws AgreedError{usage} for a negative number of layers, a bridge that is not a side of a cell, a set or a rank
-  /// that does not exist, and ghost_ranks that differ between ranks
+  /// @throws AgreedError{usage} for cells in no parts, a negative number of layers, a bridge that is not a side of a
+  /// cell, a set or a rank that does not exist, and ghost_ranks that differ between ranks
   /// Cost: three routed exchanges for cells and vertices; for ghosts one neighbourhood round, then two for each further
   /// layer (over a bridge of edges or faces, two for every layer); memory O(n_local).
   /// Source: Tautges et al. 2012, sections II to IV; here sharing comes with the look-up of coordinates, and no skin is

@@ -38,6 +38,8 @@ void MeshBuilder::free_cells() {
 }
 
 void MeshBuilder::build() {
+  if (tables_.n_parts < 1 && tables_.top_dim() != Dim::vertex)
+    refuse_together(ErrorCode::usage, "tables of a mesh", "have cells in no parts", "call partition_cells first");
   out_.context = &context_;
   out_.cell_dim = tables_.top_dim();
   known_.dim = out_.cell_dim;

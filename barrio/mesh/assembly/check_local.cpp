@@ -4,15 +4,14 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <string>
-#include <tuple>
 #include <variant>
 
 #include "barrio/base/error.hpp"
 #include "barrio/base/hash.hpp"
-#include "barrio/base/slabs.hpp"
-#include "barrio/exchange/router.hpp"
 #include "barrio/mesh/assembly/adoption.hpp"
+#include "barrio/mesh/assembly/distinct_ids.hpp"
 #include "barrio/mesh/tables/order_of_runs.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
@@ -22,7 +21,7 @@
 namespace barrio::mesh {
 namespace {
 
-std::string name_of(Dim dim, Dim cell_dim) {
+std::string entity_name(Dim dim, Dim cell_dim) {
   if (dim == Dim::vertex) return "vertex";
   if (dim == cell_dim) return "cell";
   return dim == Dim::edge ? "edge" : "face";
@@ -131,7 +130,7 @@ void MeshAdoption::check_sharers(std::span<const std::int32_t> sharers, std::siz
 
 void MeshAdoption::check_entities(Dim dim) {
   const LocalEntities& all = given(dim);
-  const std::string name = name_of(dim, from_.cell_dim);
+  const std::string name = entity_name(dim, from_.cell_dim);
   order_[index(dim)] = order_of(all.ids, name);
   const std::size_t n = all.size();
   if (n == 0) return;
@@ -203,50 +202,30 @@ void MeshAdoption::check_members() const {
   }
 }
 
-/// Check that ranks which give the same entity share it. Collective. Ids travel as runs: those of a part are mostly
-/// consecutive. A shared entity counts on its lowest rank.
+/// Check that ranks which give the same entity share it. Collective. A shared entity counts on its lowest rank.
 void MeshAdoption::check_distinct() const {
-  struct Run {
-    std::int64_t first;
-    std::int64_t count;
-    std::int32_t dim;
-    Rank rank;
-  };
   const auto ids_of = [&](Dim dim) { return std::span(dim == Dim::vertex ? from_.vertex_ids : given(dim).ids); };
   std::array<std::int64_t, 4> highest{};
   for (int d = 0; d < 4; ++d)
     if (!order_[d].empty()) highest[d] = value(ids_of(Dim{d})[order_[d].back()]);
   mpi::all_reduce(context_, std::span<std::int64_t>(highest), MPI_MAX);
-  std::vector<Run> runs;
-  std::vector<Rank> to;
+  detail::DistinctIds distinct(context_, highest);
+  std::vector<std::int64_t> ids;
   for (int d = 0; d < 4; ++d) {
-    const Slabs homes{std::max<std::int64_t>(highest[d], 1), context_.size()};
-    const std::size_t first_run = runs.size();
-    std::int64_t end_of_home = 0;
+    ids.clear();
+    const std::span<const GlobalId> given_ids = ids_of(Dim{d});
     for (const std::int32_t at : order_[d]) {
       const std::int32_t sharers = given_sharers(Dim{d}, at);
-      if (sharers >= 0 && from_.rank_sets[sharers].front() != context_.rank()) continue;
-      const std::int64_t id = value(ids_of(Dim{d})[at]);
-      const bool goes_on = runs.size() > first_run && runs.back().first + runs.back().count == id;
-      if (goes_on && id < end_of_home) {
-        runs.back().count += 1;
-        continue;
-      }
-      runs.push_back({id, 1, d, context_.rank()});
-      to.push_back(homes.rank_of(std::min(id, homes.n_rows - 1)));
-      end_of_home = homes.first(to.back() + 1);
+      if (sharers < 0 || from_.rank_sets[sharers].front() == context_.rank()) ids.push_back(value(given_ids[at]));
     }
+    distinct.add(Dim{d}, ids);
   }
-  std::vector<Run> met = exchange::route(context_, exchange::pack_by_rank<Run>(to, runs)).items;
+  const std::optional<detail::GivenTwice> twice = distinct.find();
   agree_after(context_, [&] {
-    std::ranges::sort(met, {}, [](const Run& run) { return std::tuple(run.dim, run.first, run.rank); });
-    for (std::size_t i = 1; i < met.size(); ++i) {
-      if (met[i].dim != met[i - 1].dim || met[i].first >= met[i - 1].first + met[i - 1].count) continue;
-      const auto [low, high] = std::minmax(met[i - 1].rank, met[i].rank);
-      refuse(ErrorCode::usage, fmt::format("{} {}", name_of(Dim{met[i].dim}, from_.cell_dim), met[i].first),
-             fmt::format("is given by rank {} and by rank {}, which do not share it", low, high),
-             met[i].dim == value(from_.cell_dim) ? "give each cell on one rank" : "give it with its sharers");
-    }
+    if (twice)
+      refuse(ErrorCode::usage, fmt::format("{} {}", entity_name(twice->dim, from_.cell_dim), twice->id),
+             fmt::format("is given by rank {} and by rank {}, which do not share it", twice->low, twice->high),
+             twice->dim == from_.cell_dim ? "give each cell on one rank" : "give it with its sharers");
   });
 }
 

@@ -242,6 +242,10 @@ TEST(Mesh, KeepsSetsAndBoundaryFaces) {
 TEST(Mesh, RefusesWhatItCannotDoByName) {
   const MeshTables tables = parted_box(world(), {2, 2, 2}, false, 2);
   EXPECT_THROW(Mesh(world(), tables, {.ghost_layers = -1}), AgreedError);
+  MeshTables in_no_parts = tables;
+  in_no_parts.n_parts = 0;
+  in_no_parts.parts.clear();
+  EXPECT_THROW(Mesh(world(), in_no_parts), AgreedError);
   Mesh mesh(world(), tables);
   mesh.add_field<double>("temperature", Dim::vertex);
   EXPECT_THROW(mesh.add_field<double>("temperature", Dim::vertex), Error);
