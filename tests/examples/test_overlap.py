@@ -2,8 +2,8 @@
 
 import os
 import re
+import subprocess
 import sys
-import time
 import unittest
 from pathlib import Path
 
@@ -17,6 +17,18 @@ LINE = re.compile(
     r"^a step takes ([0-9.]+) ms, of which ([0-9.]+) ms are left in the wait; checksum ([0-9a-f]{16})\n$"
 )
 SMALL = ("--nx", 20000, "--ny", 23, "--steps", 5)
+
+
+BUSY = "import time; begin = time.time()\nwhile time.time() < begin + 1: pass\nprint(time.process_time())"
+
+
+def share_of_two_cores() -> float:
+    """Return the part of two cores that two busy processes get for a second."""
+    both = [
+        subprocess.Popen([sys.executable, "-S", "-c", BUSY], stdout=subprocess.PIPE)
+        for _ in range(2)
+    ]
+    return sum(float(one.communicate()[0]) for one in both) / 2
 
 
 class Runs(Case):
@@ -92,13 +104,15 @@ class Overlap(Runs):
 
 
 class Waits(Runs):
-    """Times, only on an otherwise idle machine."""
+    """Times, only on an otherwise idle machine: if other work took a core meanwhile, they say nothing."""
 
     def less_than_half(self, before: tuple[str, ...], after: tuple[str, ...]) -> None:
         """Compare waits. Ranks are late in turn, so the remaining wait does not depend on the speed of messages."""
         # Other work on the machine sometimes takes a core from a rank.
         seen = []
+        shares = []
         for _ in range(8):
+            shares.append(share_of_two_cores())
             waits = [
                 self.figures(2, program, "--late", 2, *words)[1]
                 for program, *words in (before, after)
@@ -106,7 +120,8 @@ class Waits(Runs):
             if waits[1] < 0.5 * waits[0]:
                 return
             seen.append(waits)
-            time.sleep(1)
+        if min(shares) < 0.9:
+            self.skipTest(f"other work left {min(shares):.0%} of two cores; waits: {seen}")
         self.fail(f"milliseconds left in the wait, before and after: {seen}")
 
     def test_tests_leave_less_to_wait_for(self) -> None:
