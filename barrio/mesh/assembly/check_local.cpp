@@ -210,15 +210,13 @@ void MeshAdoption::check_distinct() const {
     if (!order_[d].empty()) highest[d] = value(ids_of(Dim{d})[order_[d].back()]);
   mpi::all_reduce(context_, std::span<std::int64_t>(highest), MPI_MAX);
   detail::DistinctIds distinct(context_, highest);
-  std::vector<std::int64_t> ids;
   for (int d = 0; d < 4; ++d) {
-    ids.clear();
     const std::span<const GlobalId> given_ids = ids_of(Dim{d});
     for (const std::int32_t at : order_[d]) {
       const std::int32_t sharers = given_sharers(Dim{d}, at);
-      if (sharers < 0 || from_.rank_sets[sharers].front() == context_.rank()) ids.push_back(value(given_ids[at]));
+      if (sharers < 0 || from_.rank_sets[sharers].front() == context_.rank())
+        distinct.add(Dim{d}, value(given_ids[at]));
     }
-    distinct.add(Dim{d}, ids);
   }
   const std::optional<detail::GivenTwice> twice = distinct.find();
   agree_after(context_, [&] {

@@ -32,40 +32,37 @@ bool DistinctIds::Piece::has(std::int64_t id) const noexcept {
   return is_mask != 0 ? place < n_bits && (n_or_bits >> place & 1U) != 0 : place < n_or_bits;
 }
 
-void DistinctIds::add(Dim dim, std::span<const std::int64_t> ids) {
-  for (std::size_t i = 0; i < ids.size();) {
-    std::size_t end = i + 1;
-    while (end < ids.size() && ids[end] == ids[end - 1] + 1) ++end;
-    const auto n = static_cast<std::int64_t>(end - i);
-    if (n >= n_bits) {
-      add_run(dim, ids[i], n);
-    } else {
-      add_bits(dim, ids[i], n);
-    }
-    i = end;
+void DistinctIds::start_run(Dim dim, std::int64_t first) {
+  if (n_ >= n_bits) {
+    add_run(first_, n_);
+  } else if (n_ > 0) {
+    add_bits(first_, n_);
   }
+  dim_ = dim;
+  first_ = first;
+  n_ = 0;
 }
 
-void DistinctIds::add_run(Dim dim, std::int64_t first, std::int64_t n) {
-  const Slabs& homes = homes_[index(dim)];
+void DistinctIds::add_run(std::int64_t first, std::int64_t n) {
+  const Slabs& homes = homes_[index(dim_)];
   for (const std::int64_t end = first + n; first < end;) {
     const Rank home = homes.rank_of(first / n_bits);
     const std::int64_t here = std::min(end, n_bits * homes.first(home + 1)) - first;
-    add_piece({first, static_cast<std::uint64_t>(here), context_.rank(), static_cast<std::int16_t>(value(dim)), 0});
+    add_piece({first, static_cast<std::uint64_t>(here), context_.rank(), static_cast<std::int16_t>(value(dim_)), 0});
     first += here;
   }
 }
 
-void DistinctIds::add_bits(Dim dim, std::int64_t first, std::int64_t n) {
+void DistinctIds::add_bits(std::int64_t first, std::int64_t n) {
   for (const std::int64_t end = first + n; first < end; first = word_of(first) + n_bits) {
     const std::int64_t word = word_of(first);
     const std::uint64_t bits = bits_of(first - word, end - first);
     const bool goes_on = !pieces_.empty() && pieces_.back().is_mask != 0 && pieces_.back().first == word &&
-                         pieces_.back().dim == value(dim);
+                         pieces_.back().dim == value(dim_);
     if (goes_on) {
       pieces_.back().n_or_bits |= bits;
     } else {
-      add_piece({word, bits, context_.rank(), static_cast<std::int16_t>(value(dim)), 1});
+      add_piece({word, bits, context_.rank(), static_cast<std::int16_t>(value(dim_)), 1});
     }
   }
 }
@@ -110,6 +107,7 @@ const DistinctIds::Piece* DistinctIds::find_overlap(std::span<const Piece> sorte
 }
 
 std::optional<GivenTwice> DistinctIds::find() {
+  start_run(dim_, 0);
   std::vector<Piece> met = exchange::route(context_, exchange::pack_by_rank<Piece>(to_, pieces_)).items;
   std::ranges::sort(met, {}, [](const Piece& piece) { return std::tuple(piece.dim, piece.first, piece.rank); });
   std::int64_t id = 0;

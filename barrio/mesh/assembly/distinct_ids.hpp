@@ -27,8 +27,11 @@ class DistinctIds {
   /// @param highest  id of each dimension over all ranks
   DistinctIds(mpi::Context& context, const std::array<std::int64_t, 4>& highest);
 
-  /// Add the ids of a dimension. Local. @param ids  >= 0, ascending; once for each dimension
-  void add(Dim dim, std::span<const std::int64_t> ids);
+  /// Add an id. Local. Dimensions come one after the other. @param id  >= 0; ascends within a dimension
+  void add(Dim dim, std::int64_t id) {
+    if (n_ == 0 || id != first_ + n_ || dim != dim_) start_run(dim, id);
+    n_ += 1;
+  }
   /// Send all ids to their homes. Collective. @return an id that two ranks gave, on its home
   [[nodiscard]] std::optional<GivenTwice> find();
 
@@ -43,8 +46,10 @@ class DistinctIds {
 
     [[nodiscard]] bool has(std::int64_t id) const noexcept;
   };
-  void add_run(Dim dim, std::int64_t first, std::int64_t n);
-  void add_bits(Dim dim, std::int64_t first, std::int64_t n);
+  /// Put the present run among the pieces, and start one.
+  void start_run(Dim dim, std::int64_t first);
+  void add_run(std::int64_t first, std::int64_t n);
+  void add_bits(std::int64_t first, std::int64_t n);
   void add_piece(const Piece& piece);
   [[nodiscard]] static const Piece* find_overlap(std::span<const Piece> sorted, std::int64_t& id);
 
@@ -52,6 +57,9 @@ class DistinctIds {
   std::array<Slabs, 4> homes_;  // of words of 64 ids
   std::vector<Piece> pieces_;
   std::vector<Rank> to_;
+  Dim dim_ = Dim::vertex;  // of the present run
+  std::int64_t first_ = 0;
+  std::int64_t n_ = 0;
 };
 
 }  // namespace barrio::mesh::detail

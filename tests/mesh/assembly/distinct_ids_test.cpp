@@ -51,7 +51,7 @@ std::optional<GivenTwice> find(const std::vector<Drawn>& all) {
     for (const Drawn& one : all)
       if (one.dim == dim && one.rank == world().rank()) mine.push_back(one.id);
     std::ranges::sort(mine);
-    distinct.add(Dim{dim}, mine);
+    for (const std::int64_t id : mine) distinct.add(Dim{dim}, id);
   }
   return distinct.find();
 }
