@@ -36,50 +36,6 @@ void append_in_order(std::vector<Segment>& segments, Append&& append) {
   for (const Segment& segment : segments) append(segment);
 }
 
-void move_vertices(mpi::Context& context, const std::vector<MeshTables>& pieces, const NewVertices& vertices,
-                   MeshTables& out) {
-  const Rank me = context.rank();
-  out.vertices = {vertices.n_rows(), context.size()};
-  struct Segment {
-    std::size_t first;  // place in the slab
-    std::span<const double> coordinates;
-  };
-  std::vector<Segment> segments;
-  std::vector<std::vector<double>> kept(pieces.size());  // of each piece, contiguous
-  SlabMail mail(context);
-  for (std::size_t p = 0; p < pieces.size(); ++p) {
-    std::int64_t first = -1;
-    const std::size_t n = pieces[p].vertices.size(me);
-    kept[p].reserve(3 * n);
-    for (std::size_t i = 0; i < n;) {
-      if (!vertices.stays(p, i)) {
-        ++i;
-        continue;
-      }
-      if (first < 0) first = vertices.row(p, i);
-      const std::size_t from = i;
-      while (i < n && vertices.stays(p, i)) ++i;
-      const auto run = std::span(pieces[p].coordinates).subspan(3 * from, 3 * (i - from));
-      kept[p].insert(kept[p].end(), run.begin(), run.end());
-    }
-    if (kept[p].empty()) continue;
-    const auto rows = [&](std::size_t at, std::size_t count) {
-      return std::span<const double>(kept[p]).subspan(3 * at, 3 * count);
-    };
-    mail.send(
-        -1, out.vertices, first, kept[p].size() / 3,
-        [&](detail::MessageWriter& message, std::size_t at, std::size_t count) { message.put(rows(at, count)); },
-        [&](std::size_t at, std::size_t count, std::size_t place) { segments.push_back({place, rows(at, count)}); });
-  }
-  mail.deliver([&](std::int32_t, std::size_t first, std::size_t, detail::MessageReader& in) {
-    segments.push_back({first, in.get<double>()});
-  });
-  out.coordinates.reserve(3 * out.vertices.size(me));
-  append_in_order(segments, [&](const Segment& segment) {
-    out.coordinates.insert(out.coordinates.end(), segment.coordinates.begin(), segment.coordinates.end());
-  });
-}
-
 /// Count distinct rows.
 std::size_t n_distinct(std::vector<std::int64_t>& rows) {
   sort_unique(rows);
@@ -357,13 +313,13 @@ Joined join(mpi::Context& context, std::vector<MeshTables> pieces, const JoinOpt
   std::optional<NewVertices> vertices;
   {
     const Region region(context.trace(), join_number_region);
-    vertices.emplace(context, pieces, joints);
+    vertices.emplace(context, pieces, joints.becomes());
   }
   const Region region(context.trace(), tables_region);
   joined.report.n_vertices = vertices->n_rows();
   refuse_collapsed(context, pieces, *vertices, joined.report);
   const NewBlocks blocks(pieces, context.size(), out);
-  move_vertices(context, pieces, *vertices, out);
+  detail::move_vertices(context, pieces, *vertices, out);
   move_cells(context, pieces, *vertices, blocks, out);
   const auto place_of = join_sets(pieces, out);
   move_members(context, pieces, *vertices, blocks, place_of, out);

@@ -13,7 +13,7 @@
 #include "barrio/mesh/tables/message.hpp"
 #include "barrio/mpi/collectives.hpp"
 
-// Tools of join.cpp that bring rows of pieces into the tables of the joined mesh.
+// Tools of join.cpp and merge_vertices.cpp that bring rows of pieces into the tables of the joined mesh.
 
 namespace barrio::mesh::detail {
 
@@ -21,9 +21,10 @@ namespace barrio::mesh::detail {
 class NewVertices {
  public:
   /// Number the vertices that stay, piece after piece, row after row. Collective.
-  NewVertices(mpi::Context& context, const std::vector<MeshTables>& pieces, const Joints& joints)
+  /// @param[in] becomes  for each piece and row of this rank's slab, the id of the vertex that it becomes
+  NewVertices(mpi::Context& context, const std::vector<MeshTables>& pieces,
+              const std::vector<std::vector<std::int64_t>>& becomes)
       : context_(context), pieces_(pieces), ids_(pieces), row_of_(pieces.size()) {
-    const auto& becomes = joints.becomes();
     const Rank me = context.rank();
     std::vector<std::int64_t> n_kept(pieces.size(), 0);
     for (std::size_t p = 0; p < pieces.size(); ++p) {
@@ -283,6 +284,10 @@ class SlabMail {
   MessageWriter own_;
   exchange::Parcels<std::byte> received_;
 };
+
+/// Move the vertices that stay to their new homes. Collective. Fills the vertices and coordinates of `out`.
+void move_vertices(mpi::Context& context, const std::vector<MeshTables>& pieces, const NewVertices& vertices,
+                   MeshTables& out);
 
 /// Join the tags of pieces. Collective.
 /// @param[in] place_of  for each piece the places of its sets in the joined mesh

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "barrio/base/hash.hpp"
 #include "barrio/base/sort_unique.hpp"
 #include "barrio/exchange/router.hpp"
+#include "barrio/mesh/joining/lowest_ids.hpp"
 #include "barrio/mpi/collectives.hpp"
 
 namespace barrio::mesh::detail {
@@ -53,7 +55,6 @@ void keep_mixed(std::vector<Candidate>& candidates) {
 // Limits that a sound tolerance never reaches: it is shorter than the edges of cells, so few vertices lie in a cube of
 // eight tolerances, and few merge into one. Beyond these limits work would grow faster than the mesh.
 constexpr std::int64_t max_in_a_cell = 8192;
-constexpr int max_links_in_a_chain = 64;
 constexpr std::int64_t max_in_a_chain = 4096;
 
 [[noreturn]] void refuse_tolerance(double tolerance, std::string cause) {
@@ -61,6 +62,10 @@ constexpr std::int64_t max_in_a_chain = 4096;
                     {.subject = fmt::format("tolerance {:g}", tolerance),
                      .cause = "is too wide: " + std::move(cause),
                      .remedy = "choose one below the shortest edge of the cells where pieces meet"});
+}
+
+[[noreturn]] void refuse_chain(double tolerance, std::int64_t n) {
+  refuse_tolerance(tolerance, fmt::format("{} vertices that are farther apart would become one", n));
 }
 
 double distance(const double* a, const double* b) {
@@ -319,40 +324,40 @@ void Joints::sum_over_ranks() {
 }
 
 void Joints::merge() {
-  // The lowest id spreads along matches; chains are short, so a few rounds suffice.
   becomes_.assign(pieces_.size(), {});
   for (std::size_t p = 0; p < pieces_.size(); ++p) {
     const std::int64_t first = ids_.first[p] + pieces_[p].vertices.first(context_.rank());
     for (std::size_t i = 0; i < pieces_[p].vertices.size(context_.rank()); ++i) becomes_[p].push_back(first + i);
   }
-  struct News {
-    std::int64_t vertex;
-    std::int64_t lowest;
-  };
-  std::vector<bool> has_news(partners_.size(), true);
-  for (int n_rounds = 0;; ++n_rounds) {
-    if (n_rounds > max_links_in_a_chain)
-      refuse_tolerance(widest_tolerance_, fmt::format("it merges chains of more than {} vertices", n_rounds));
-    std::vector<Rank> to;
-    std::vector<News> news;
-    for (std::size_t i = 0; i < partners_.size(); ++i) {
-      const Partner& partner = partners_[i];
-      if (!has_news[i] || partner.is_open != 0 || becomes(partner.vertex) >= partner.other) continue;
-      to.push_back(home_of(partner.other));
-      news.push_back({partner.other, becomes(partner.vertex)});
-    }
-    if (mpi::sum(context_, std::ssize(news)) == 0) break;
-    news = exchange::route(context_, exchange::pack_by_rank<News>(to, news)).items;
-    has_news.assign(partners_.size(), false);
-    for (const News& one : news) {
-      std::int64_t& lowest = becomes(one.vertex);
-      if (one.lowest >= lowest) continue;
-      lowest = one.lowest;
-      for (auto at = std::ranges::lower_bound(partners_, one.vertex, {}, &Partner::vertex);
-           at != partners_.end() && at->vertex == one.vertex; ++at)
-        has_news[at - partners_.begin()] = true;
-    }
+  std::vector<IdLink> links;
+  for (const Partner& partner : partners_)
+    if (partner.is_open == 0) links.push_back({partner.vertex, partner.other});
+  sort_unique(links);
+  std::map<std::int64_t, std::int64_t> n_merged;  // by the id that stays
+  for (const LowestId& one : lowest_ids(context_, links, [&](std::int64_t id) { return home_of(id); })) {
+    becomes(one.id) = one.lowest;
+    n_merged[one.lowest] += 1;
   }
+  refuse_crowds(n_merged);
+}
+
+void Joints::refuse_crowds(const std::map<std::int64_t, std::int64_t>& n_merged) {
+  struct Crowd {
+    std::int64_t lowest;
+    std::int64_t n;
+  };
+  std::vector<Rank> to;
+  std::vector<Crowd> crowds;
+  for (const auto& [lowest, n] : n_merged) {
+    to.push_back(home_of(lowest));
+    crowds.push_back({lowest, n});
+  }
+  std::map<std::int64_t, std::int64_t> n_all;
+  std::int64_t most = 0;
+  for (const Crowd& crowd : exchange::route(context_, exchange::pack_by_rank<Crowd>(to, crowds)).items)
+    most = std::max(most, n_all[crowd.lowest] += crowd.n);
+  most = mpi::max(context_, most);
+  if (most > max_in_a_cell) refuse_chain(widest_tolerance_, most);
 }
 
 bool Joints::is_tight(std::span<const Member> members) const {
@@ -433,8 +438,7 @@ void Joints::count_chains() {
     begin = end;
   }
   most = mpi::max(context_, most);
-  if (most > max_in_a_chain)
-    refuse_tolerance(widest_tolerance_, fmt::format("{} vertices that are farther apart would become one", most));
+  if (most > max_in_a_chain) refuse_chain(widest_tolerance_, most);
   std::vector<std::int64_t> n_chained(joints_.size(), 0);
   for (const auto& merged : loose) count_chained(merged, n_chained);
   mpi::all_reduce(context_, std::span<std::int64_t>(n_chained), MPI_SUM);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -51,6 +52,9 @@ class Joints {
   void send_home(const std::vector<Match>& matches);
   void judge();
   void merge();
+  /// Refuse a tolerance that makes more vertices one than can lie within it. Collective.
+  /// @param[in] n_merged  number of vertices of this rank by the id that they become
+  void refuse_crowds(const std::map<std::int64_t, std::int64_t>& n_merged);
   void count_chains();
   /// Tell whether every two members have a joint and surely lie within its tolerance. Conservative.
   [[nodiscard]] bool is_tight(std::span<const Member> members) const;

@@ -46,7 +46,10 @@ void move_column(mpi::Context& context, const Slabs& slabs, std::span<const std:
     const ByteValuesView values(in);
     for (std::size_t i = 0; i < rows.size(); ++i) items.push_back({rows[i], values[i]});
   }
-  std::ranges::sort(items, {}, &Item::row);
+  // Items arrive by ascending former row, so the first one of a row is from the lowest.
+  std::ranges::stable_sort(items, {}, &Item::row);
+  const auto repeated = std::ranges::unique(items, {}, &Item::row);
+  items.erase(repeated.begin(), repeated.end());
   column.rows.clear();
   column.items = {};
   for (const Item& item : items) {

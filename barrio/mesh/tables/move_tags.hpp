@@ -13,7 +13,7 @@ struct Moves {
   const MeshTables& before;  ///< only slabs and types are used
   const MeshTables& after;
   /// New row, in its block, of each of this rank's rows, by old block (-1: vertices); -1 for a removed row. A
-  /// block without an entry keeps its rows.
+  /// block without an entry keeps its rows. Of rows that become one, the lowest that has a value gives it.
   std::map<std::int32_t, std::vector<std::int64_t>> new_rows;
   std::vector<std::int32_t> new_blocks = {};  ///< by old block, no_block for a removed one; empty: unchanged
   static constexpr std::int32_t no_block = -2;
