@@ -7,38 +7,13 @@
 #include <optional>
 
 #include "barrio/base/error.hpp"
+#include "barrio/io/cgns/cgns_nodes.hpp"
 #include "barrio/io/common/node_orders.hpp"
-
-// CGNS on HDF5: a node is a group with the attributes name, label and type. Its data, if any, is the dataset " data",
-// in Fortran's order, so HDF5 sees the indices reversed.
 
 namespace barrio::io::detail {
 namespace {
 
 using mesh::CellType;
-
-std::string text(const std::vector<std::byte>& bytes) {
-  return files::trimmed({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-}
-
-std::string label_of(hid_t file, const std::string& node) {
-  return text(files::read_native_attribute(file, node, "label").bytes);
-}
-
-std::string data_of(const std::string& node) { return node + "/ data"; }
-
-/// Return a node's data as text; empty if it has none.
-std::string text_of(hid_t file, const std::string& node) {
-  return files::has(file, data_of(node)) ? text(files::read_native(file, data_of(node)).bytes) : "";
-}
-
-/// List the names of the nodes of a label below a node, ascending.
-std::vector<std::string> children(hid_t file, const std::string& node, std::string_view label) {
-  std::vector<std::string> found;
-  for (const std::string& name : files::names_in(file, node.empty() ? "/" : node))
-    if (name.front() != ' ' && label_of(file, node + "/" + name) == label) found.push_back(name);
-  return found;
-}
 
 CgnsSection section_of(hid_t file, const std::string& path, const CgnsZone& zone, const std::string& name) {
   CgnsSection section{.path = zone.path + "/" + name, .name = name};
@@ -238,6 +213,7 @@ CgnsZone zone_of(hid_t file, const std::string& path, const std::string& base, c
              damaged_remedy);
     files::check_size(file, coordinate_of(zone, d));
   }
+  zone.is_single = files::shape_of_type(file, coordinate_of(zone, 0)).number_bytes == sizeof(float);
   std::int64_t n_vertices = 0;
   if (__builtin_mul_overflow(zone.n[0], zone.n[1], &n_vertices) ||
       __builtin_mul_overflow(n_vertices, zone.n[2], &n_vertices))
@@ -291,6 +267,7 @@ CgnsCatalog read_cgns_catalog(hid_t file, const std::string& path) {
     catalog.zones.push_back(std::move(zone));
   }
   if (n_alike.empty()) refuse(ErrorCode::bad_input, path, "has no elements", damaged_remedy);
+  add_cgns_interfaces(file, path, catalog);
   return catalog;
 }
 

@@ -41,10 +41,30 @@ struct CgnsArray {
   int step = 0;  ///< from 0, among the arrays of this name and place
 };
 
+/// Vertices of a zone on one side of an interface.
+struct CgnsPoints {
+  std::string path = {};                       ///< of a list of indices; empty for a range
+  std::array<std::int64_t, 3> begin{1, 1, 1};  ///< ends of a range, both included, from 1
+  std::array<std::int64_t, 3> end{1, 1, 1};
+};
+
+/// An interface of a zone with another one or with itself, vertex by vertex.
+struct CgnsInterface {
+  std::string name = {};
+  int zone = 0;  ///< places of the two zones
+  int donor = 0;
+  CgnsPoints here = {};
+  CgnsPoints there = {};  ///< of two ranges, only the end that belongs to the begin of `here`
+  /// For each index of the zone the index of the donor that runs along it, from 1; negative if the other way.
+  std::array<int, 3> transform{1, 2, 3};
+  std::int64_t n = 0;  ///< number of vertices
+};
+
 struct CgnsZone {
   std::string path = {};
   std::string name = {};
   bool is_structured = false;
+  bool is_single = false;  ///< coordinates have single precision
   int n_indices = 1;
   std::array<std::int64_t, 3> n{1, 1, 1};  ///< vertices along each index
   std::int64_t first_vertex = 0;
@@ -63,6 +83,8 @@ struct CgnsCatalog {
   std::vector<CgnsZone> zones = {};
   std::int64_t n_steps = 0;  ///< of the solutions
   std::vector<std::string> left_out = {};
+  std::vector<CgnsInterface> interfaces = {};     ///< 1-to-1, each once
+  std::vector<std::string> open_interfaces = {};  ///< those that are not joined, and why
 };
 
 /// Tell whether an HDF5 file has the root of a CGNS file. Local.
@@ -71,6 +93,10 @@ bool is_cgns(hid_t file);
 /// Read the list of zones. Local.
 /// @throws Error{bad_input} naming the zone or section that is damaged or not supported
 CgnsCatalog read_cgns_catalog(hid_t file, const std::string& path);
+
+/// Add the interfaces of zones to the catalog. Local.
+/// @throws Error{bad_input} for ranges that are not in their zones or do not fit each other
+void add_cgns_interfaces(hid_t file, const std::string& path, CgnsCatalog& catalog);
 
 /// Read the vertices of a zone, shape (rows, 3). Collective if the file is open on all ranks.
 std::vector<double> read_cgns_coordinates(files::Place file, const CgnsCatalog& catalog, const CgnsZone& zone,

@@ -42,7 +42,10 @@ Json inspect_cgns(const std::string& path, const InspectOptions& options) {
   }
   result["tags"] = tags;
   if (catalog.n_steps > 0) result["time_steps"] = catalog.n_steps;
-  if (!catalog.left_out.empty()) result["unsupported"] = catalog.left_out;
+  if (!catalog.interfaces.empty()) result["interfaces"] = catalog.interfaces.size();
+  std::vector<std::string> unsupported = catalog.left_out;
+  unsupported.insert(unsupported.end(), catalog.open_interfaces.begin(), catalog.open_interfaces.end());
+  if (!unsupported.empty()) result["unsupported"] = unsupported;
   if (!has_quality(catalog.n_vertices, options)) return result;
   std::vector<Point> points;
   for (const CgnsZone& zone : catalog.zones) {

@@ -6,6 +6,7 @@
 #include "barrio/base/error.hpp"
 #include "barrio/base/json.hpp"
 #include "barrio/io/cgns/cgns_file.hpp"
+#include "barrio/io/cgns/join_interfaces.hpp"
 #include "barrio/io/common/file_rows.hpp"
 #include "barrio/io/common/listed_sides.hpp"
 #include "barrio/io/common/merged_blocks.hpp"
@@ -23,9 +24,12 @@ namespace barrio::io::detail {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CgnsSection, path, name, type, n_nodes, n, first, row)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CgnsBoundary, path, name, on_vertices, low, high, n, normal)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CgnsArray, path, name, on_cells, is_integer, step)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CgnsZone, path, name, is_structured, n_indices, n, first_vertex, sections,
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CgnsPoints, path, begin, end)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CgnsInterface, name, zone, donor, here, there, transform, n)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CgnsZone, path, name, is_structured, is_single, n_indices, n, first_vertex, sections,
                                    boundaries, arrays)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CgnsCatalog, cell_dim, n_dims, n_vertices, zones, n_steps, left_out)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CgnsCatalog, cell_dim, n_dims, n_vertices, zones, n_steps, left_out, interfaces,
+                                   open_interfaces)
 
 namespace {
 
@@ -59,7 +63,9 @@ class Reader {
     for (std::size_t z = 0; z < catalog_.zones.size(); ++z)
       for (const CgnsBoundary& boundary : catalog_.zones[z].boundaries) add_boundary(z, boundary);
     add_solutions();
-    list_faces();
+    std::vector<ListedSide> sides = sides_of_patches();
+    join_interfaces(context_, path_, file_.get(), catalog_, tables_, sides);
+    if (n_faces_ > 0) list_sides(context_, tables_, sides, {n_faces_, context_.size()});
     return std::move(tables_);
   }
 
@@ -284,8 +290,8 @@ class Reader {
       return side;
     }
   };
-  void list_faces() {
-    if (n_faces_ == 0) return;
+  /// Make this rank's share of the faces of all patches.
+  [[nodiscard]] std::vector<ListedSide> sides_of_patches() const {
     const Slabs positions{n_faces_, context_.size()};
     std::vector<ListedSide> sides;
     for (const Patch& patch : faces_) {
@@ -295,7 +301,7 @@ class Reader {
         sides.back().position = patch.position + face;
       }
     }
-    list_sides(context_, tables_, sides, positions);
+    return sides;
   }
 
   mpi::Context& context_;
@@ -335,6 +341,8 @@ void change_paths(CgnsCatalog& catalog, Change&& change) {
     for (CgnsBoundary& boundary : zone.boundaries) boundary.path = change(boundary.path);
     for (CgnsArray& array : zone.arrays) array.path = change(array.path);
   }
+  for (CgnsInterface& one : catalog.interfaces)
+    for (CgnsPoints* points : {&one.here, &one.there}) points->path = change(points->path);
 }
 
 }  // namespace
@@ -351,9 +359,6 @@ MeshTables read_cgns(mpi::Context& context, const std::string& path, const Table
   mpi::broadcast(context, text);
   catalog = nlohmann::json::parse(text).get<CgnsCatalog>();
   change_paths(catalog, from_hex);
-  if (catalog.zones.size() > 1)
-    context.log().notice(
-        fmt::format("{} has {} zones: they do not share vertices, even where they meet", path, catalog.zones.size()));
   if (!catalog.left_out.empty())
     context.log().notice(fmt::format("{}: left out: {}", path, fmt::join(catalog.left_out, "; ")));
   const std::int64_t step = chosen_step(context, path, options.step, catalog.n_steps);

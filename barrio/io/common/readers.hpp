@@ -24,7 +24,7 @@ mesh::MeshTables read_exodus(mpi::Context& context, const std::string& path, con
 mesh::MeshTables read_climate(mpi::Context& context, const std::string& path, const TableOptions& options);
 /// Read CGNS on HDF5. Sections of the cells' dimension become material sets, other sections sets of kind `other`.
 /// Boundary conditions become Neumann sets (Dirichlet sets on vertices of an unstructured zone), named after their
-/// family. Solutions on vertices and cells become tags.
+/// family. Solutions on vertices and cells become tags. Zones are joined at the 1-to-1 interfaces that the file lists.
 mesh::MeshTables read_cgns(mpi::Context& context, const std::string& path, const TableOptions& options);
 /// Read a mesh of SU2. Markers become Neumann sets.
 mesh::MeshTables read_su2(mpi::Context& context, const std::string& path);
