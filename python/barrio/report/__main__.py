@@ -79,7 +79,7 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
         "run",
         nargs="+",
         metavar="RUN",
-        help="JSON document or VTKHDF file written by barrio, or a folder of them",
+        help="JSON document, VTKHDF file or list of such files (.vtkhdf.series) written by barrio, or a folder of them",
     )
     parser.add_argument(
         "-o",

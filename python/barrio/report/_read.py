@@ -1,7 +1,10 @@
-"""Read VTKHDF files with VTK, without OpenGL."""
+"""Read VTKHDF files with VTK, without OpenGL: unstructured grids, overlapping AMR, and lists of files."""
 
 from __future__ import annotations
 
+import contextlib
+import json
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,10 +12,18 @@ from typing import Any
 import numpy as np
 import pyvista as pv
 from vtkmodules.vtkCommonCore import vtkCommand, vtkOutputWindow
+from vtkmodules.vtkCommonDataModel import vtkOverlappingAMR
 from vtkmodules.vtkCommonExecutionModel import vtkStreamingDemandDrivenPipeline
+from vtkmodules.vtkFiltersCore import vtkAppendFilter
 from vtkmodules.vtkIOHDF import vtkHDFReader
 
+from ._amr import AmrGrid, amr_of
+
 GHOST_ARRAY = "vtkGhostType"
+SERIES_SUFFIX = ".series"
+_GLOBAL_ID = "GLOBAL_ID"
+_POLYHEDRON = 42  # VTK's cell type
+_DAMAGED = "cannot be read by VTK: it is truncated or damaged"
 
 
 class Unreadable(Exception):
@@ -21,14 +32,28 @@ class Unreadable(Exception):
 
 @dataclass(frozen=True)
 class Frame:
-    """One time step: all pieces as one grid, with the points that pieces share merged."""
+    """One time step: all pieces as one grid, or the levels of an AMR grid.
+
+    Two frames have the same `mesh` number if points and cells are the same.
+    """
 
     time: float
-    grid: pv.UnstructuredGrid
+    grid: Any  # pv.UnstructuredGrid or AmrGrid
+    mesh: int = 0
+
+    @property
+    def is_amr(self) -> bool:
+        """Tell whether the grid has levels of boxes."""
+        return isinstance(self.grid, AmrGrid)
+
+
+def open_file(path: Path) -> VtkhdfFile | FileSeries:
+    """Open a VTKHDF file or a list of such files. @throws Unreadable"""
+    return FileSeries(path) if path.suffix == SERIES_SUFFIX else VtkhdfFile(path)
 
 
 class VtkhdfFile:
-    """A VTKHDF file of unstructured grids, read step by step."""
+    """A VTKHDF file of unstructured grids or overlapping AMR, read step by step."""
 
     def __init__(self, path: Path) -> None:
         self._faults: list[str] = []
@@ -42,7 +67,11 @@ class VtkhdfFile:
         info = self._reader.GetOutputInformation(0)
         key = vtkStreamingDemandDrivenPipeline.TIME_STEPS()
         self.times: tuple[float, ...] = tuple(info.Get(key)) if info.Has(key) else ()
-        self._merge: np.ndarray | None = None
+        if not all(map(math.isfinite, self.times)):
+            raise Unreadable("has a time step whose time is no number")
+        self._known: list[tuple[np.ndarray, ...]] = []  # points and cells of the last mesh
+        self._n_meshes = 0
+        self._merged: tuple[np.ndarray, np.ndarray] | None = None
         self.first = self.frame(0)
 
     @property
@@ -52,48 +81,217 @@ class VtkhdfFile:
 
     def frame(self, step: int) -> Frame:
         """Read one step. Cells and points keep the order of the file, piece after piece."""
-        pieces = self._pieces(step)
-        points = np.concatenate([piece.points for piece in pieces])
-        if self._merge is None or len(self._merge) != len(points):
-            self._keep, self._merge = _merge_points(points)
-        grid = _append(pieces, points[self._keep], self._merge)
-        for name in pieces[0].point_data:
-            values = np.concatenate([piece.point_data[name] for piece in pieces])
-            grid.point_data[name] = values[self._keep]
-        return Frame(self.times[step] if self.times else 0.0, grid)
+        time = self.times[step] if self.times else 0.0
+        output = self._read(step)
+        if isinstance(output, vtkOverlappingAMR):
+            grid = amr_of(output)
+            if grid is None:
+                raise Unreadable("has no boxes of cells")
+            return Frame(time, grid)
+        pieces = _pieces_of(output)
+        if not pieces:
+            return Frame(time, pv.UnstructuredGrid(), self._number_of([]))
+        for piece in pieces:
+            _check(piece)
+        mesh = self._number_of(pieces)
+        if self._merged is None:
+            self._merged = _merge_points(pieces)
+        return Frame(time, _joined(pieces, *self._merged), mesh)
 
-    def _pieces(self, step: int) -> list[pv.UnstructuredGrid]:
+    def _number_of(self, pieces: list[pv.UnstructuredGrid]) -> int:
+        """Count the meshes: the number grows if points or cells differ from the last frame."""
+        new = [(p.points, p.cell_connectivity, p.cell_offsets, p.celltypes) for p in pieces]
+        is_same = len(new) == len(self._known) and all(
+            np.array_equal(a, b)
+            for one, other in zip(new, self._known, strict=True)
+            for a, b in zip(one, other, strict=True)
+        )
+        if not is_same or not self._n_meshes:
+            self._known = [tuple(np.array(array) for array in one) for one in new]
+            self._n_meshes += 1
+            self._merged = None
+        return self._n_meshes
+
+    def _read(self, step: int) -> Any:
         if self.times:
             self._reader.SetStep(step)
         self._reader.Modified()
         self._reader.Update()
         if self._faults:
             raise Unreadable(self._faults[0])
-        output = pv.wrap(self._reader.GetOutputDataObject(0))
-        blocks = list(output) if isinstance(output, pv.PartitionedDataSet) else [output]
-        if not all(isinstance(b, pv.UnstructuredGrid) for b in blocks if b is not None):
-            raise Unreadable("has no unstructured grid")
-        pieces = [block for block in blocks if block is not None and block.n_cells > 0]
-        if not pieces:
-            raise Unreadable("has no cells")
-        return pieces
+        return self._reader.GetOutputDataObject(0)
 
     def _note_fault(self, *_: Any) -> None:
-        self._faults.append("cannot be read by VTK: it is truncated or damaged")
+        self._faults.append(_DAMAGED)
 
 
-def _merge_points(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Merge points with the same coordinates. @return the points to keep, and the new index of each point"""
-    raw = np.ascontiguousarray(points + 0.0)  # -0.0 becomes 0.0
-    keys = raw.view(np.dtype((np.void, raw.dtype.itemsize * raw.shape[1]))).ravel()
-    _, keep, merge = np.unique(keys, return_index=True, return_inverse=True)
+class FileSeries:
+    """A list of VTKHDF files, one for each time, as `barrio amr` leaves it while it runs."""
+
+    def __init__(self, path: Path) -> None:
+        self._files = listed_files(path)
+        absent = [file.name for file, _ in self._files if not file.is_file()]
+        if absent:
+            more = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
+            raise Unreadable(f"lists {absent[0]}{more}, which cannot be found")
+        self.times = tuple(time for _, time in self._files)
+        self._last: tuple[int, VtkhdfFile] | None = None
+        self.first = self.frame(0)
+
+    @property
+    def n_steps(self) -> int:
+        """The number of files."""
+        return len(self._files)
+
+    def frame(self, step: int) -> Frame:
+        """Read one file; its mesh counts as another one than that of the other files."""
+        path, time = self._files[step]
+        if self._last is None or self._last[0] != step:
+            try:
+                self._last = step, VtkhdfFile(path)
+            except Unreadable as error:
+                raise Unreadable(f"lists {path.name}, which {error}") from error
+        return Frame(time, self._last[1].first.grid, step)
+
+
+def listed_files(path: Path) -> list[tuple[Path, float]]:
+    """Return the files and times of a list. @throws Unreadable"""
+    try:
+        data = json.loads(path.read_bytes())
+    except OSError as error:
+        raise Unreadable(f"cannot be read: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise Unreadable("is no list of files: it is not JSON") from error
+    entries = data.get("files") if isinstance(data, dict) else None
+    if not isinstance(entries, list) or not entries:
+        raise Unreadable("is no list of files, or an empty one")
+    found = []
+    for index, entry in enumerate(entries):
+        name, time = (entry.get(k) if isinstance(entry, dict) else None for k in ("name", "time"))
+        is_number = isinstance(time, int | float) and not isinstance(time, bool)
+        with contextlib.suppress(OverflowError):
+            if isinstance(name, str) and name and is_number and math.isfinite(time):
+                found.append((path.parent / name, float(time)))
+        if len(found) != index + 1:
+            raise Unreadable(f"lists file {index} without a name or without a time")
+    return found
+
+
+def magnitude_of(values: Any) -> np.ndarray:
+    """Return a scalar field as reals, or the lengths of a vector field; infinite values become NaN."""
+    array = np.asarray(values, dtype=float)
+    array = array if array.ndim == 1 else np.linalg.norm(array.reshape(len(array), -1), axis=1)
+    return np.where(np.isfinite(array), array, np.nan)
+
+
+def _pieces_of(output: Any) -> list[pv.UnstructuredGrid]:
+    """Return the pieces with cells."""
+    name = output.GetClassName() if output is not None else "nothing"
+    if name not in ("vtkUnstructuredGrid", "vtkPartitionedDataSet"):
+        raise Unreadable(f"has a {name.removeprefix('vtk')}, not an unstructured grid or AMR")
+    wrapped = pv.wrap(output)
+    blocks = list(wrapped) if isinstance(wrapped, pv.PartitionedDataSet) else [wrapped]
+    if not all(isinstance(block, pv.UnstructuredGrid) for block in blocks if block is not None):
+        raise Unreadable("has no unstructured grid")
+    return [block for block in blocks if block is not None and block.n_cells > 0]
+
+
+def _check(piece: pv.UnstructuredGrid) -> None:
+    """Refuse pieces whose cells or arrays contradict their counts: VTK would read beyond their ends."""
+    nodes, offsets = piece.cell_connectivity, piece.cell_offsets
+    if len(offsets) and (offsets[0] != 0 or (np.diff(offsets) < 0).any()):
+        raise Unreadable("is damaged: the offsets of its cells do not grow")
+    if len(nodes) != offsets[-1]:
+        raise Unreadable("is damaged: its cells have another number of points than it says")
+    if len(nodes) and (nodes.min() < 0 or nodes.max() >= piece.n_points):
+        raise Unreadable("is damaged: a cell has a point that is not there")
+    if not np.isfinite(piece.points).all():
+        raise Unreadable("has points whose coordinates are no numbers")
+    for data, n, of in (
+        (piece.point_data, piece.n_points, "point"),
+        (piece.cell_data, piece.n_cells, "cell"),
+    ):
+        for name in data:
+            if len(data[name]) != n:
+                raise Unreadable(f"is damaged: array '{name}' has not one value for each {of}")
+
+
+def _merge_points(pieces: list[pv.UnstructuredGrid]) -> tuple[np.ndarray, np.ndarray]:
+    """Merge the points that pieces share: by global id, or else by coordinates.
+
+    Points of one piece stay apart even if they coincide, as those of two bodies that touch.
+    @return the points to keep, and the new index of each point
+    """
+    if len(pieces) == 1:
+        every = np.arange(pieces[0].n_points)
+        return every, every
+    if all(_GLOBAL_ID in piece.point_data for piece in pieces):
+        ids = np.concatenate([np.asarray(piece.point_data[_GLOBAL_ID]) for piece in pieces])
+        if ids.ndim == 1 and (ids > 0).all():
+            _, keep, merge = np.unique(ids, return_index=True, return_inverse=True)
+            return keep, merge.ravel()
+    points = np.ascontiguousarray(np.concatenate([p.points for p in pieces]) + 0.0)  # no -0.0
+    raw = points.view(np.dtype((np.void, points.dtype.itemsize * points.shape[1]))).ravel()
+    _, place = np.unique(raw, return_inverse=True)
+    place = place.ravel()
+    piece = np.repeat(np.arange(len(pieces)), [p.n_points for p in pieces])
+    # Number the points of a piece at one place: the k-th ones of two pieces are one point.
+    order = np.lexsort((np.arange(len(place)), place, piece))
+    is_new = np.ones(len(order), dtype=bool)
+    is_new[1:] = (np.diff(place[order]) != 0) | (np.diff(piece[order]) != 0)
+    starts = np.flatnonzero(is_new)
+    turn = np.empty(len(order), dtype=np.int64)
+    turn[order] = np.arange(len(order)) - np.repeat(starts, np.diff([*starts, len(order)]))
+    _, keep, merge = np.unique(
+        place + (place.max() + 1) * turn, return_index=True, return_inverse=True
+    )
     return keep, merge.ravel()
+
+
+def _joined(
+    pieces: list[pv.UnstructuredGrid], keep: np.ndarray, merge: np.ndarray
+) -> pv.UnstructuredGrid:
+    """Join pieces into one grid of merged points, with the arrays that all pieces have."""
+    if any((piece.celltypes == _POLYHEDRON).any() for piece in pieces):
+        append = vtkAppendFilter()
+        for piece in pieces:
+            append.AddInputData(piece)
+        append.Update()
+        grid = pv.wrap(append.GetOutput())
+        grid.clear_data()
+        keep = np.arange(grid.n_points)
+    else:
+        points = np.concatenate([piece.points for piece in pieces])
+        grid = _append(pieces, points[keep], merge)
+    for name in _names(pieces, "point_data"):
+        grid.point_data[name] = np.concatenate([p.point_data[name] for p in pieces])[keep]
+    for name in _names(pieces, "cell_data"):
+        values = np.concatenate([piece.cell_data[name] for piece in pieces])
+        if name == GHOST_ARRAY:  # renamed, since VTK hides cells marked with it
+            name, values = "is_ghost", (np.asarray(values) != 0).astype(np.uint8)
+        grid.cell_data[name] = values
+    return grid
+
+
+def _names(pieces: list[pv.UnstructuredGrid], of: str) -> list[str]:
+    """Return the arrays of numbers that all pieces have with the same width."""
+
+    def shape(piece: pv.UnstructuredGrid, name: str) -> Any:
+        data = getattr(piece, of)
+        values = np.asarray(data[name]) if name in data else np.array("")
+        return values.shape[1:] if values.dtype.kind in "iufb" else None
+
+    first = list(getattr(pieces[0], of))
+    widths = {name: shape(pieces[0], name) for name in first}
+    return [
+        n for n in first if widths[n] is not None and all(shape(p, n) == widths[n] for p in pieces)
+    ]
 
 
 def _append(
     pieces: list[pv.UnstructuredGrid], points: np.ndarray, merge: np.ndarray
 ) -> pv.UnstructuredGrid:
-    """Join pieces into one grid of merged points, with cell data."""
+    """Join the cells of pieces on merged points."""
     cells, types = [], []
     first = 0
     for piece in pieces:
@@ -107,13 +305,4 @@ def _append(
         cells.append(total)
         types.append(piece.celltypes)
         first += piece.n_points
-    grid = pv.UnstructuredGrid(np.concatenate(cells), np.concatenate(types), points)
-    for name in pieces[0].cell_data:
-        if name != GHOST_ARRAY:
-            grid.cell_data[name] = np.concatenate([p.cell_data[name] for p in pieces])
-    if all(
-        GHOST_ARRAY in piece.cell_data for piece in pieces
-    ):  # renamed, since VTK hides cells marked with it
-        ghost = np.concatenate([piece.cell_data[GHOST_ARRAY] for piece in pieces])
-        grid.cell_data["is_ghost"] = (np.asarray(ghost) != 0).astype(np.uint8)
-    return grid
+    return pv.UnstructuredGrid(np.concatenate(cells), np.concatenate(types), points)

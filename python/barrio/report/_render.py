@@ -8,23 +8,18 @@ picture is saved as soon as it is drawn.
 from __future__ import annotations
 
 import json
-import math
 import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    import numpy as np
-
-    from ._read import VtkhdfFile
+    from ._facts import File
+    from .colours import Bands
 
 UNREADABLE = 3  # exit code
-_LINE, _TRIANGLE = 3, 5  # VTK's cell types
 FACTS_FILE = "facts.json"
-MAX_STEPS = 100  # steps read for the curve over time
 MAX_EXPLODED = 64  # parts in the exploded view
-MAX_WITH_EDGES = 40_000  # triangles of a plane that are drawn with edges
 N_CLOSE = 1_500  # triangles in the close-up of the smallest, if there are too many for edges
 
 
@@ -33,13 +28,17 @@ def main(arguments: list[str]) -> int:
     path, folder = Path(arguments[0]), Path(arguments[1])
     draws = arguments[2:] != ["--no-pictures"]
     os.environ.setdefault("VTK_DEFAULT_OPENGL_WINDOW", "vtkEGLRenderWindow")
-    from ._read import Unreadable, VtkhdfFile
+    from ._facts import find_facts
+    from ._read import Unreadable, open_file
 
     try:
-        file = VtkhdfFile(path)
+        file = open_file(path)
         facts = find_facts(file)
     except Unreadable as error:
         print(error, file=sys.stderr)
+        return UNREADABLE
+    except (ValueError, IndexError, TypeError, KeyError, AttributeError, MemoryError) as error:
+        print(f"cannot be read, it is probably damaged: {error}", file=sys.stderr)
         return UNREADABLE
     (folder / FACTS_FILE).write_text(json.dumps(facts), encoding="utf-8")
     if draws:
@@ -47,180 +46,162 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def find_facts(file: VtkhdfFile) -> dict[str, Any]:
-    """Find the kind of the file, and the counts and measures that the page shows."""
-    import numpy as np
-
-    from ._scenes import find_skin
-
-    grid = file.first.grid
-    cells = set(grid.cell_data)
-    facts: dict[str, Any] = {"n_steps": file.n_steps}
-    if is_plane(file):
-        return facts | _plane_facts(grid)
-    facts["has_body"] = find_skin(grid).wall is not None
-    if {"owner", "rank", "is_ghost"} <= cells:
-        own = np.asarray(grid.cell_data["is_ghost"]) == 0
-        if "part" in cells:
-            facts["cells_of_part"] = _count(grid.cell_data["part"][own])
-        return facts | _ghost_facts(grid)
-    facts |= {"kind": "mesh", "n_cells": grid.n_cells, "n_vertices": grid.n_points}
-    if "part" in cells:
-        facts["cells_of_part"] = _count(grid.cell_data["part"])
-    field = _field_name(grid)
-    if file.n_steps > 1 and field:
-        facts |= {"kind": "series", "field": field} | _series_facts(file, field)
-    return facts
-
-
-def _count(values: np.ndarray) -> list[int]:
-    import numpy as np
-
-    return np.bincount(np.maximum(np.asarray(values, dtype=np.int64), 0)).tolist()
-
-
-def is_plane(file: VtkhdfFile) -> bool:
-    """Tell whether the file is a triangulation in the plane, with edges on segments."""
-    import numpy as np
-
-    grid = file.first.grid
-    types = set(np.unique(grid.celltypes).tolist())
-    is_flat = grid.bounds[4] == grid.bounds[5]
-    names = {"region", "marker"} <= set(grid.cell_data)
-    return names and is_flat and file.n_steps == 1 and _TRIANGLE in types <= {_LINE, _TRIANGLE}
-
-
-def _plane_facts(grid: Any) -> dict[str, Any]:
-    """Count triangles by region, with the region's attribute from the file."""
-    import numpy as np
-
-    is_triangle = grid.celltypes == _TRIANGLE
-    regions = np.asarray(grid.cell_data["region"])[is_triangle]
-    numbers, first, counts = np.unique(regions, return_index=True, return_counts=True)
-    n = len(numbers)
-    attributes: list[float | None] = [None] * n
-    if "attribute" in grid.cell_data:
-        attributes = _plain(np.asarray(grid.cell_data["attribute"], float)[is_triangle][first])
-    return {
-        "kind": "plane",
-        "n_cells": int(is_triangle.sum()),
-        "n_lines": int((~is_triangle).sum()),
-        "n_vertices": grid.n_points,
-        "has_edges": int(is_triangle.sum()) <= MAX_WITH_EDGES,
-        "regions": list(map(list, zip(numbers.tolist(), attributes, counts.tolist(), strict=True))),
-    }
-
-
-def _field_name(grid: Any) -> str:
-    names = [name for name in grid.point_data if grid.point_data[name].ndim == 1]
-    return "temperature" if "temperature" in names else (names[0] if names else "")
-
-
-def _ghost_facts(grid: Any) -> dict[str, Any]:
-    import numpy as np
-
-    rank, owner = np.asarray(grid.cell_data["rank"]), np.asarray(grid.cell_data["owner"])
-    ghost = np.asarray(grid.cell_data["is_ghost"]) != 0
-    n_ranks = int(max(rank.max(), owner.max())) + 1
-    shown = n_ranks // 2
-    if not (rank == shown).any():
-        shown = int(rank[0])
-    of_owner = np.bincount(np.maximum(owner[ghost & (rank == shown)], 0), minlength=n_ranks)
-    return {
-        "kind": "ghosts",
-        "n_ranks": n_ranks,
-        "n_cells": int((~ghost).sum()),
-        "n_vertices": grid.n_points,
-        "owned_of_rank": np.bincount(rank[~ghost], minlength=n_ranks).tolist(),
-        "ghosts_of_rank": np.bincount(rank[ghost], minlength=n_ranks).tolist(),
-        "shown_rank": shown,
-        "ghosts_of_owner": of_owner.tolist(),
-    }
-
-
-def _series_facts(file: VtkhdfFile, field: str) -> dict[str, Any]:
-    """Compare the field at every step with the last one; sample the steps of a long series."""
-    import numpy as np
-
-    from .colours import round_bands
-
-    last = file.n_steps - 1
-    steps = sorted({round(i * last / (MAX_STEPS - 1)) for i in range(MAX_STEPS)})
-    final = np.asarray(file.frame(last).grid.point_data[field], dtype=float)
-    rows = []
-    for step in steps:
-        frame = file.frame(step)
-        values = np.asarray(frame.grid.point_data[field], dtype=float)
-        away = np.abs(values - final) if len(values) == len(final) else np.full(1, np.nan)
-        rows.append(
-            (frame.time, values.mean(), values.min(), values.max(), away.mean(), away.max())
-        )
-    table = np.array(rows)
-    bands = round_bands(float(table[:, 2].min()), float(table[:, 3].max()))
-    columns = ("times", "mean", "lowest", "highest", "mean_away", "max_away")
-    facts: dict[str, Any] = {name: _plain(table[:, i]) for i, name in enumerate(columns)}
-    facts["bands"] = [bands.low, bands.high, bands.count]
-    facts["shown_steps"] = [steps[i] for i in choose_frames(table[:, 4])]
-    facts["shown_times"] = [float(file.times[step]) for step in facts["shown_steps"]]
-    return facts
-
-
-def _plain(column: np.ndarray) -> list[float | None]:
-    """Replace NaN, which JSON does not have, by None."""
-    return [float(value) if math.isfinite(value) else None for value in column]
-
-
-def choose_frames(mean_away: np.ndarray) -> list[int]:
-    """Choose four steps: the first, the last, and two between them by the remaining distance."""
-    last = len(mean_away) - 1
-    wanted = [0]
-    for share in (0.65, 0.25):
-        near = [abs(float(value) - share * float(mean_away[0])) for value in mean_away]
-        inner = range(1, last)
-        if len(inner):
-            wanted.append(min(inner, key=lambda i: near[i] if math.isfinite(near[i]) else 1e300))
-    return sorted({*wanted, last})
-
-
-def draw(file: VtkhdfFile, facts: dict[str, Any], folder: Path) -> None:
+def draw(file: File, facts: dict[str, Any], folder: Path) -> None:
     """Draw the pictures for this kind of file."""
-    import numpy as np
-
-    from . import _scenes
-    from .colours import Bands
-
-    grid = file.first.grid
+    if facts["kind"] == "amr":
+        _draw_cuts(file, facts, folder)
+        return
     if facts["kind"] == "plane":
-        _scenes.draw_plane(grid, facts["has_edges"], folder / "plane.png")
-        if not facts["has_edges"]:
-            _scenes.draw_finest(grid, N_CLOSE, folder / "finest.png")
+        _draw_plane(file, facts, folder)
         return
     if facts["kind"] == "ghosts":
-        if "part" in grid.cell_data:
-            own = grid.extract_cells(np.asarray(grid.cell_data["is_ghost"]) == 0)
-            _draw_parts(own, len(_count(grid.cell_data["part"])), folder)
-        _scenes.draw_ghosts(grid, facts["shown_rank"], facts["n_ranks"], folder / "ghosts.png")
+        _draw_ghosts(file, facts, folder)
         return
-    _draw_parts(grid, len(facts.get("cells_of_part", [0])), folder)
-    if facts["kind"] == "series":
-        skin = _scenes.find_skin(grid)
-        low, high, count = facts["bands"]
-        for step in facts["shown_steps"]:
-            values = np.asarray(file.frame(step).grid.point_data[facts["field"]], dtype=float)
-            bands = Bands(low, high, count)
-            _scenes.draw_field(skin, values, bands, folder / f"field{step}.png")
+    if facts.get("is_changing"):
+        _draw_states(file, facts, folder)
+    elif file.first.grid.n_cells:
+        _draw_parts(_scaled(file.first.grid, facts), facts, folder)
+    _draw_fields(file, facts, folder)
 
 
-def _draw_parts(grid: Any, n_parts: int, folder: Path) -> None:
+def _scaled(grid: Any, facts: dict[str, Any]) -> Any:
+    """Move a grid to the origin, with the size 1: VTK draws in single precision."""
+    import numpy as np
+
+    if grid.n_cells:
+        low, high = np.array(facts["box"])
+        size = float((high - low).max())
+        grid.points = (grid.points - 0.5 * (low + high)) / (size if size > 0.0 else 1.0)
+    return grid
+
+
+def _draw_plane(file: File, facts: dict[str, Any], folder: Path) -> None:
+    from . import _scenes
+
+    grid = file.first.grid
+    _scenes.draw_plane(grid, facts["has_edges"], folder / "plane.png")
+    if not facts["has_edges"]:
+        _scenes.draw_finest(grid, N_CLOSE, folder / "finest.png")
+
+
+def _draw_ghosts(file: File, facts: dict[str, Any], folder: Path) -> None:
     import numpy as np
 
     from . import _scenes
 
+    grid = _scaled(file.first.grid, facts)
+    if "part" in grid.cell_data:
+        own = grid.extract_cells(np.asarray(grid.cell_data["is_ghost"]) == 0)
+        _draw_parts(own, facts, folder)
+    _scenes.draw_ghosts(grid, facts["shown_rank"], facts["n_ranks"], folder / "ghosts.png")
+
+
+def _draw_parts(grid: Any, facts: dict[str, Any], folder: Path) -> None:
+    import numpy as np
+
+    from . import _scenes
+    from ._skin import find_skin
+
+    n_parts = len(facts.get("cells_of_part", [0]))
     if "part" not in grid.cell_data:
         grid.cell_data["part"] = np.zeros(grid.n_cells, dtype=np.int32)
-    _scenes.draw_parts(_scenes.find_skin(grid), n_parts, folder / "parts.png")
-    if 1 < n_parts <= MAX_EXPLODED:
+    skin = find_skin(grid)
+    _scenes.draw_parts(skin, n_parts, folder / "parts.png")
+    if 1 < n_parts <= MAX_EXPLODED and facts["dimension"] > 1 and skin.normal is None:
         _scenes.draw_exploded(grid, n_parts, folder / "exploded.png")
+    elif skin.body is not None:
+        _scenes.draw_outside(skin, n_parts, folder / "outside.png")
+
+
+def _draw_states(file: File, facts: dict[str, Any], folder: Path) -> None:
+    """Draw a mesh that changes at some steps, coloured by part, from one place."""
+    import numpy as np
+
+    from . import _scenes
+    from ._skin import find_skin
+
+    skins, n_parts = {}, 1
+    for step in facts["shown_steps"]:
+        grid = _scaled(file.frame(step).grid, facts)
+        if not grid.n_cells:
+            continue
+        if "part" not in grid.cell_data:
+            grid.cell_data["part"] = np.zeros(grid.n_cells, dtype=np.int32)
+        n_parts = max(n_parts, int(np.max(grid.cell_data["part"])) + 1)
+        skins[folder / f"mesh{step}.png"] = find_skin(grid)
+    if skins:
+        _scenes.draw_states(skins, n_parts)
+
+
+def _draw_fields(file: File, facts: dict[str, Any], folder: Path) -> None:
+    """Draw the first field at the chosen steps, outside and in a cut, and the others at the last one."""
+    from ._fields import Frame, cut_frame, draw_field
+    from ._read import magnitude_of
+    from ._skin import find_skin
+
+    fields, steps = facts["fields"], facts["shown_steps"]
+    frames: list[dict[Path, Frame]] = [{} for _ in range(len(fields) + 1)]  # the last: the cut
+    skins: dict[int, Any] = {}
+    for step in steps if fields else []:
+        frame = file.frame(step)
+        if not frame.grid.n_cells:
+            continue
+        grid = _scaled(frame.grid, facts)
+        if frame.mesh not in skins:
+            skins[frame.mesh] = find_skin(grid)
+        for index, field in enumerate(fields):
+            of_points = field["of"] == "vertices"
+            data = grid.point_data if of_points else grid.cell_data
+            if field["name"] in data and (index == 0 or step == steps[-1]):
+                values = magnitude_of(data[field["name"]])
+                shown = Frame(skins[frame.mesh], values, of_points)
+                frames[index][folder / f"field{index}-{step}.png"] = shown
+                if index == 0 and "cut" in facts and "bands" in field:
+                    axis = int(facts["cut"]["axis"])
+                    cut = cut_frame(grid, shown, axis, _scaled_at(axis, facts))
+                    frames[-1] |= {folder / f"cut-{step}.png": cut} if cut is not None else {}
+    for field, of_field in zip([*fields, *fields[:1]], frames, strict=False):
+        if of_field:
+            draw_field(of_field, _scale_of(field))
+
+
+def _scaled_at(axis: int, facts: dict[str, Any]) -> float:
+    """Return the place of the cut in the grid that `_scaled` has moved."""
+    low, high = facts["box"]
+    size = max(b - a for a, b in zip(low, high, strict=True)) or 1.0
+    return float((facts["cut"]["at"] - 0.5 * (low[axis] + high[axis])) / size)
+
+
+def _scale_of(field: dict[str, Any]) -> Bands | list[int]:
+    from .colours import Bands
+
+    if "numbers" in field:
+        return [int(number) for number in field["numbers"]]
+    low, high, count = field["bands"]
+    return Bands(low, high, count)
+
+
+def _draw_cuts(file: File, facts: dict[str, Any], folder: Path) -> None:
+    """Draw cuts through boxes of cells: the first field at all chosen steps, the others at the last one.
+
+    In space, the last step is cut across all axes.
+    """
+    from ._amr import cut
+    from ._fields import draw_cut
+    from .colours import Bands
+
+    steps, last_axis = facts["shown_steps"], 2
+    for step in steps:
+        grid = file.frame(step).grid
+        for index, field in enumerate(facts["fields"]):
+            if index > 0 and step != steps[-1]:
+                continue
+            is_last_in_space = facts["dimension"] == 3 and step == steps[-1] and index == 0
+            for axis in (2, 1, 0) if is_last_in_space else (last_axis,):
+                bands = Bands(*field["bands"])
+                which = "" if axis == last_axis else "xyz"[axis]
+                path = folder / f"field{index}-{step}{which}.png"
+                draw_cut(cut(grid, field["name"], axis, facts["at"][axis]), bands, path)
 
 
 if __name__ == "__main__":

@@ -1,19 +1,16 @@
-"""Pictures of a mesh: the body in it and the wall it stands on, its parts, ghosts and fields."""
+"""Pictures of a mesh: its outside, its parts, ghosts and fields."""
 
 from __future__ import annotations
 
-import itertools
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyvista as pv
 
-from .colours import Bands, colours, tints
+from ._picture import Picture, save_all
+from ._skin import SURFACE, Skin
+from .colours import colours, tints
 
-SURFACE = "dataset_surface"
-POINT_ID = "barrio_point"
 _TRIAL_SIZE = (275, 205)
 _DISTANCES = (0.35, 0.6, 0.9, 1.3, 1.8)  # multiples of the vector from the mesh centre to a part's
 _DIRECTIONS = [  # to the eye; the preferred ones first
@@ -23,146 +20,21 @@ _DIRECTIONS = [  # to the eye; the preferred ones first
 ] + [np.array([x, y, 0.35]) for x, y in ((-0.4, -1), (0.4, -1), (-1, -0.35), (1, -0.35))]
 _SEEN_ENOUGH = 0.3  # visible share of every part's silhouette
 _DARK = "#20242a"  # colour of edges
+_PLAIN = "#a9c1d9"  # of a mesh without parts
 _WINDOW = np.array([4.0, 3.0, 1.0])  # proportions of a close-up of a plane
+EYE = np.array([-0.75, -1.0, 0.6])  # direction to the eye, for a mesh without a side of its own
 FLAT = {"ambient": 1.0, "diffuse": 0.0}  # the plain colour, without shading
 
 
-@dataclass(frozen=True)
-class Skin:
-    """The boundary of a mesh, with a body (such as a wing) and the flat wall it stands on, if present."""
-
-    whole: pv.PolyData
-    body: pv.PolyData | None
-    wall: pv.PolyData | None
-    inward: np.ndarray  # normal of the wall, into the mesh
-
-
-def find_skin(grid: pv.UnstructuredGrid) -> Skin:
-    """Separate the body in the mesh from the sides of the box around it."""
-    grid.point_data[POINT_ID] = np.arange(grid.n_points)
-    whole = grid.extract_surface(algorithm=SURFACE)
-    low, high = np.array(grid.bounds[0::2]), np.array(grid.bounds[1::2])
-    near = 1e-7 * np.linalg.norm(high - low)
-    corners = whole.regular_faces if whole.is_all_triangles else None
-    on_side = {}
-    for axis in range(3):
-        for side, level in ((0, low[axis]), (1, high[axis])):
-            is_on = np.abs(whole.points[:, axis] - level) < near
-            on_side[axis, side] = (
-                is_on[corners].all(axis=1) if corners is not None else _all_points(whole, is_on)
-            )
-    is_box = np.any(list(on_side.values()), axis=0)
-    if is_box.all() or not is_box.any():
-        return Skin(whole, None, None, np.array([0.0, 1.0, 0.0]))
-    body = whole.extract_cells(~is_box).extract_surface(algorithm=SURFACE)
-    touches = {
-        key: int((np.abs(body.points[:, key[0]] - (low, high)[key[1]][key[0]]) < near).sum())
-        for key in on_side
-    }
-    best = max(touches, key=lambda key: touches[key])
-    if touches[best] == 0:
-        return Skin(whole, body, None, np.array([0.0, 1.0, 0.0]))
-    wall = whole.extract_cells(on_side[best]).extract_surface(algorithm=SURFACE)
-    inward = np.zeros(3)
-    inward[best[0]] = 1.0 if best[1] == 0 else -1.0
-    return Skin(whole, body, wall, inward)
-
-
-def _all_points(surface: pv.PolyData, is_on: np.ndarray) -> np.ndarray:
-    return np.array([is_on[cell.point_ids].all() for cell in surface.cell], dtype=bool)
-
-
-class Picture:
-    """A plotter with barrio's lights and camera; save() writes a PNG with transparent background."""
-
-    def __init__(self, width: int, height: int, is_smooth: bool = True) -> None:
-        self.plotter = pv.Plotter(off_screen=True, window_size=[width, height], lighting="none")
-        if not is_smooth:
-            self.plotter.disable_anti_aliasing()
-            self.plotter.background_color = "black"
-            return
-        self.plotter.enable_anti_aliasing("ssaa")
-        for position, strength in (((1, 1.5, 2), 0.7), ((-2, 1, 0.7), 0.35), ((0, -2, 1), 0.2)):
-            light = pv.Light(position=position, intensity=strength, light_type="camera light")
-            self.plotter.add_light(light)
-
-    def add(self, mesh: pv.DataSet, **options: Any) -> None:
-        """Add a surface. Options are passed to pyvista."""
-        if mesh.n_cells > 0:
-            look = {"show_scalar_bar": False, "ambient": 0.5, "diffuse": 0.6}
-            self.plotter.add_mesh(mesh, **(look | options))
-
-    def add_with_edges(self, mesh: pv.DataSet, **options: Any) -> None:
-        """Add a surface with thin edges."""
-        edges = {
-            "show_edges": True,
-            "edge_color": _DARK,
-            "line_width": 0.6,
-            "edge_opacity": 0.35,
-        }
-        self.add(mesh, **(edges | options))
-
-    def _look(self, centre: np.ndarray, direction: np.ndarray, height: float) -> None:
-        """Look from a direction at a centre, without perspective; `height` fills the picture."""
-        up = np.array([0.0, 0.0, 1.0])
-        if abs(direction[2]) > 0.95 * np.linalg.norm(direction):
-            up = np.array([0.0, 1.0, 0.0])
-        camera = self.plotter.camera
-        camera.focal_point = tuple(centre)
-        camera.position = tuple(centre + direction / np.linalg.norm(direction) * 10.0 * height)
-        camera.up = tuple(up)
-        camera.parallel_projection = True
-        camera.parallel_scale = 0.5 * height
-        self.plotter.renderer.reset_camera_clipping_range()
-
-    def look_at_all(self, direction: np.ndarray, tightness: float = 1.0) -> None:
-        """Look from a direction at all surfaces, as close as they fit."""
-        low = np.array(self.plotter.bounds[0::2])
-        high = np.array(self.plotter.bounds[1::2])
-        self.fit(np.array([low, high]), direction, tightness)
-
-    def fit(self, box: np.ndarray, direction: np.ndarray, tightness: float = 1.0) -> None:
-        """Look from a direction at a box (low and high corner), as close as it fits."""
-        corners = np.array(list(itertools.product(*box.T)))
-        view = direction / np.linalg.norm(direction)
-        up = np.array([0.0, 1.0, 0.0]) if abs(view[2]) > 0.95 else np.array([0.0, 0.0, 1.0])
-        right = np.cross(up, view)
-        right /= np.linalg.norm(right)
-        above = np.cross(view, right)
-        across, along = corners @ right, corners @ above
-        width, height = self.plotter.window_size
-        centre = corners.mean(axis=0)
-        centre = centre + right * ((across.max() + across.min()) / 2 - centre @ right)
-        centre = centre + above * ((along.max() + along.min()) / 2 - centre @ above)
-        need = max(np.ptp(along), np.ptp(across) * height / width)
-        self._look(centre, direction, max(1.03 * need / tightness, 1e-12))
-
-    def save(self, path: Path) -> None:
-        """Render and write a cropped PNG with a palette of 256 colours."""
-        from PIL import Image
-
-        image = self.plotter.screenshot(transparent_background=True, return_img=True)
-        self.plotter.close()
-        picture = Image.fromarray(_crop(image))
-        picture = picture.quantize(256, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
-        unfinished = path.with_suffix(".part")
-        picture.save(unfinished, format="PNG", optimize=True)
-        unfinished.rename(path)
-
-
-def _crop(image: np.ndarray) -> np.ndarray:
-    """Crop empty borders."""
-    seen = image[:, :, 3] > 0
-    if not seen.any():
-        return image
-    rows, columns = np.flatnonzero(seen.any(axis=1)), np.flatnonzero(seen.any(axis=0))
-    return image[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
-
-
 def eye_of(skin: Skin, aside: float, above: float) -> np.ndarray:
-    """Return the direction from the mesh to the eye: away from the wall, moved aside and up."""
-    if skin.wall is None:
-        return np.array([-0.75, -1.0, 0.6])
+    """Return the direction from the mesh to the eye: away from the wall, moved aside and up.
+
+    A flat mesh is seen along its normal.
+    """
+    if skin.normal is not None:
+        return skin.normal
+    if skin.inward is None:
+        return EYE
     axis = int(np.argmax(np.abs(skin.inward)))
     if axis == 2:
         return np.array([-0.5, -0.8, 0.9 * skin.inward[2]])
@@ -181,15 +53,48 @@ def wall_around_body(skin: Skin, margin: float) -> pv.PolyData | None:
 
 
 def draw_parts(skin: Skin, n_parts: int, path: Path) -> None:
-    """Draw the body and the wall around it, coloured by part, with the edges of the mesh."""
+    """Draw the outside, or the body and the wall around it, coloured by part, with the edges of the mesh."""
     picture = Picture(1100, 820)
-    by_part = {"scalars": "part", "cmap": colours(n_parts), "clim": (-0.5, n_parts - 0.5)}
-    picture.add_with_edges(skin.whole if skin.body is None else skin.body, **by_part)
+    by_part = {"scalars": "part", "cmap": _palette(n_parts), "clim": (-0.5, n_parts - 0.5)}
+    flat = FLAT if skin.normal is not None else {}
+    picture.add_with_edges(skin.whole if skin.body is None else skin.body, **flat, **by_part)
     wall = wall_around_body(skin, 0.2)
     if wall is not None:
         picture.add_with_edges(wall, **FLAT, **by_part)
     picture.look_at_all(eye_of(skin, 0.6, 0.95))
     picture.save(path)
+
+
+def _palette(n_parts: int) -> list[str]:
+    return colours(n_parts) if n_parts > 1 else [_PLAIN]
+
+
+def draw_states(skins: dict[Path, Skin], n_parts: int) -> None:
+    """Draw the meshes of some steps, coloured by part, with edges, from one place and in one scale."""
+    by_part = {"scalars": "part", "cmap": _palette(n_parts), "clim": (-0.5, n_parts - 0.5)}
+    pictures = {}
+    for path, skin in skins.items():
+        pictures[path] = Picture(900, 640)
+        flat = FLAT if skin.normal is not None else {}
+        pictures[path].add_with_edges(skin.whole, **flat, **by_part)
+    box = box_of(list(pictures.values()))
+    images = {}
+    for path, picture in pictures.items():
+        normal = skins[path].normal
+        picture.fit(box, EYE if normal is None else normal)
+        images[path] = picture.image()
+    save_all(images)
+
+
+def box_of(pictures: list[Picture]) -> np.ndarray:
+    """Return low and high corner of what is in several pictures."""
+    bounds = np.array([np.array(picture.plotter.bounds).reshape(3, 2).T for picture in pictures])
+    return np.array([bounds[:, 0].min(axis=0), bounds[:, 1].max(axis=0)])
+
+
+def draw_outside(skin: Skin, n_parts: int, path: Path) -> None:
+    """Draw the outside of a mesh around a body."""
+    draw_states({path: Skin(skin.whole)}, n_parts)
 
 
 def draw_exploded(grid: pv.UnstructuredGrid, n_parts: int, path: Path) -> None:
@@ -332,21 +237,3 @@ def _is_near(points: np.ndarray, cells: np.ndarray, half: np.ndarray) -> np.ndar
     far = 1.1 * half[:2] + 1e-3
     is_near: np.ndarray = (corners.min(axis=1) < far) & (corners.max(axis=1) > -far)
     return np.asarray(is_near.all(axis=1))
-
-
-def draw_field(skin: Skin, values: np.ndarray, bands: Bands, path: Path) -> None:
-    """Draw a point field in bands of colour on the body and its wall."""
-    picture = Picture(900, 640)
-    style = {"scalars": "shown", "cmap": bands.colour_map, "clim": (bands.low, bands.high)}
-    body = skin.whole if skin.body is None else skin.body
-    for surface in (body, skin.wall):
-        if surface is not None:
-            surface.point_data["shown"] = values[surface.point_data[POINT_ID]]
-    picture.add(body, ambient=0.7, diffuse=0.35, n_colors=bands.count, **style)
-    if skin.wall is not None:
-        picture.add(skin.wall, n_colors=bands.count, **FLAT, **style)
-    if skin.wall is not None and skin.body is not None:
-        edges = skin.body.extract_feature_edges(feature_angle=40.0)
-        picture.add(edges, color="#9aa0a6", line_width=1.5, lighting=False)
-    picture.look_at_all(eye_of(skin, 0.4, 0.5))
-    picture.save(path)

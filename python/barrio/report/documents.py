@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -18,6 +19,8 @@ USAGE = 2
 BAD_INPUT = 3
 SCHEMAS = (
     "info",
+    "convert",
+    "join",
     "partition",
     "load",
     "adapt",
@@ -28,19 +31,38 @@ SCHEMAS = (
     "map",
     "machine",
     "generate",
+    "record",
+    "verification",
     "probe",
+    "probe.transport",
+    "profiles",
     "bench.all",
     "bench.adapt",
+    "bench.amr",
     "bench.delaunay",
+    "bench.exchange",
+    "bench.mesh",
+    "bench.mesh_scale",
+    "bench.rankmap",
+    "bench.rankmap_halo",
+    "bench.rankmap_halo_plan",
+    "bench.rankmap_simulated",
+    "bench.strategies",
+    "report",
+    "doctor",
     "error",
 )
 NEWEST_VERSION = 1
+_NEWEST_VERSIONS = {"bench.exchange": 2}  # of schemas that have changed
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 _MESH_SUFFIXES = (".h5m", ".msh", ".mesh", ".meshb")
 
 
 _AGAIN = "run the command that wrote it again; it may have ended early"
-_TAKES = "report reads JSON documents written by barrio (--result, --traffic) and .vtkhdf files"
+_TAKES = (
+    "report reads JSON documents written by barrio (--result, --traffic), lists of files "
+    "(.vtkhdf.series) and .vtkhdf files"
+)
 
 
 class ReportError(Exception):
@@ -132,7 +154,8 @@ def collect(runs: list[str]) -> Results:
                 results.skipped.append(str(error))
     if not results.documents and not results.vtkhdf_files:
         why = f"; skipped: {results.skipped[0]}" if results.skipped else ""
-        raise ReportError(runs[0], f"has no results of barrio (*.json or *.vtkhdf){why}", _TAKES)
+        cause = f"has no results of barrio (*.json, *.vtkhdf or *.series){why}"
+        raise ReportError(runs[0], cause, _TAKES)
     return results
 
 
@@ -143,9 +166,22 @@ def _files_of(run: Path) -> Iterator[tuple[Path, bool]]:
     if not run.is_dir():
         yield run, True
         return
-    for path in sorted(run.iterdir()):
-        if path.suffix in (".json", ".vtkhdf") and path.is_file():
+    paths = [path for path in sorted(run.iterdir()) if path.is_file()]
+    listed = {
+        path.parent / name for path in paths if path.suffix == ".series" for name in _names_in(path)
+    }
+    for path in paths:
+        if path.suffix in (".json", ".vtkhdf", ".series") and path not in listed:
             yield path, False
+
+
+def _names_in(path: Path) -> list[str]:
+    """Return the names of files in a list of VTKHDF files; none if it is broken."""
+    try:
+        entries = json.loads(path.read_bytes())["files"]
+        return [str(entry["name"]) for entry in entries]
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        return []
 
 
 def _read(path: Path, results: Results) -> None:
@@ -154,7 +190,7 @@ def _read(path: Path, results: Results) -> None:
             is_hdf5 = file.read(len(_HDF5)) == _HDF5
         if path.suffix in _MESH_SUFFIXES:
             raise ReportError(path, "is a mesh, not a result", f"{_TAKES}; try barrio info {path}")
-        if is_hdf5:
+        if is_hdf5 or path.suffix == ".series":
             results.vtkhdf_files.append(path)
             return
         content = path.read_bytes()
@@ -188,11 +224,14 @@ def parse(path: Path, content: bytes) -> Document:
             path, f"has the unknown schema '{_one_line(schema)}'", f"give one of {known}"
         )
     version = data.get("schema_version")
-    if not isinstance(version, int):
+    if not isinstance(version, int) or isinstance(version, bool):
         raise ReportError(path, "has no schema version")
-    if version > NEWEST_VERSION:
-        cause = f"has schema version {version}, newer than {NEWEST_VERSION}"
+    newest = _NEWEST_VERSIONS.get(kind, NEWEST_VERSION)
+    if version > newest:
+        cause = f"has schema version {version}, newer than {newest}"
         raise ReportError(path, cause, "use a newer barrio")
+    if version < 1:
+        raise ReportError(path, f"has the unknown schema version {version}")
     document = Document(path, kind, data, rows)
     if kind == "traffic":
         _check_traffic(document)

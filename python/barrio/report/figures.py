@@ -158,6 +158,23 @@ def integral_over_time(name: str, times: list[float], values: list[float]) -> Ht
     return plot.svg(f"{name} over time")
 
 
+def range_over_time(facts: dict[str, Any], name: str) -> Html:
+    """Draw min, mean and max of a field over time."""
+    plot = Plot(5.4, 2.9)
+    times = np.array(facts["times"], dtype=float)
+    for key, label, colour in (
+        ("highest", "max", "#D55E00"), ("mean", "mean", "#0072B2"), ("lowest", "min", "#009E73"),
+    ):  # fmt: skip
+        values = np.array(facts[key], dtype=float)
+        mark = "o-" if len(times) <= 40 else "-"
+        plot.axes.plot(times, values, mark, color=colour, markersize=3, label=label)
+    plot.axes.grid(linewidth=0.5)
+    plot.axes.set_xlabel("time")
+    plot.axes.set_ylabel(name)
+    plot.figure.legend(ncols=3, loc="outside upper right")
+    return plot.svg(f"Min, mean and max of {name} over time")
+
+
 @dataclass(frozen=True)
 class Line:
     """A line of a plot: values by message size. A line without a name is not in the legend."""

@@ -33,6 +33,7 @@ def summary(story: Story) -> Html:
         _ran(story.of_mesh("heat")),
         _mapped(story),
         _measured(story.results.of("machine")),
+        _seen(story),
         _others(story.other_meshes),
     ]
     text = " ".join(filter(None, said))
@@ -53,6 +54,28 @@ def _mesh(story: Story) -> str:
     if parts:
         text += f" in {words.plural(parts, 'part')}"
     return text + "."
+
+
+def _seen(story: Story) -> str:
+    """Describe the files whose mesh changes, or that have levels of boxes, if no document does."""
+    said = []
+    for drawing in story.drawings[:_MAX_NAMED]:
+        facts, name = drawing.facts, drawing.path.name
+        if drawing.kind == "amr" and not story.results.of("amr"):
+            levels = facts["levels"]
+            cells = sum(level["cells"] for level in levels)
+            at_end = " at the end" if facts["n_steps"] > 1 else ""
+            said.append(
+                f"{name} has {words.plural(facts['n_steps'], 'state')} of structured AMR, "
+                f"{words.plural(len(levels), 'level')} with {words.count(cells)} cells{at_end}."
+            )
+        elif drawing.kind == "series" and facts.get("is_changing"):
+            cells = facts["cells_of_step"]
+            said.append(
+                f"{name} has {words.plural(facts['n_steps'], 'step')} of a mesh that changes, with "
+                f"{words.count(min(cells))} to {words.count(max(cells))} cells."
+            )
+    return " ".join(said)
 
 
 def _adapted(runs: list[Document]) -> str:

@@ -9,10 +9,12 @@ from .sections.amr import amr_section
 from .sections.audit import audit_section
 from .sections.bench import bench_section
 from .sections.delaunay import bench_delaunay_section, delaunay_section
+from .sections.files import files_section
 from .sections.machine import machine_section
 from .sections.mesh import ghosts_section, mesh_section, parts_section
 from .sections.next import errors_section, next_section, raw_section
 from .sections.probe import probe_section
+from .sections.results import results_section
 from .sections.run import field_section, phases_section
 from .sections.traffic import traffic_section
 from .story import Section, Story, base_name
@@ -40,6 +42,8 @@ def make_page(story: Story) -> str:
         bench_section(story),
         bench_adapt_section(story),
         bench_delaunay_section(story),
+        results_section(story),
+        files_section(story),
         next_section(story) if story.wants_suggestions else None,
         raw_section(story),
     ]
@@ -129,8 +133,8 @@ def span_of_times(first: str, last: str) -> str:
 
 
 def _faults(story: Story) -> list[Html]:
-    """List missing pictures and files that are not drawn."""
-    notes = [
+    """List missing pictures."""
+    return [
         tag(
             "p",
             f"pictures could not be rendered: {drawing.path.name}: {drawing.fault}",
@@ -139,16 +143,3 @@ def _faults(story: Story) -> list[Html]:
         for drawing in story.drawings
         if drawing.fault
     ]
-    shown = {
-        id(story.drawing(*kinds))
-        for kinds in (("series", "mesh", "ghosts"), ("series",), ("ghosts",), ("plane",))
-    }
-    others = [d.path.name for d in story.drawings if d.kind and id(d) not in shown]
-    if others:
-        notes.append(
-            paragraph(
-                f"Only the first file of each kind is shown. Not shown: {', '.join(others)}.",
-                class_="soft",
-            )
-        )
-    return notes

@@ -17,9 +17,9 @@ from ._render import FACTS_FILE, UNREADABLE
 from .documents import ReportError
 
 TIME_LIMIT_SECONDS = 600.0
-_FEW = 2  # files that are drawn at once, without finding their kinds first
+MAX_DRAWN = 12  # files that are drawn; of further ones the page has the facts
 _UNREADABLE_REMEDY = (
-    "report reads VTKHDF files of unstructured grids, as barrio writes them; "
+    "report reads VTKHDF files of unstructured grids and of AMR, as barrio writes them; "
     "if it is one, run the command that wrote it again, or leave it out"
 )
 REMEDY = "install off-screen OpenGL: apt install libegl1 libgl1-mesa-dri"
@@ -36,21 +36,17 @@ class Drawing:
 
     @property
     def kind(self) -> str:
-        """Kind of the file: series, ghosts, mesh or plane; empty if it could not be read."""
+        """Kind of the file: series, ghosts, mesh, plane or amr; empty if it could not be read."""
         return str(self.facts.get("kind", ""))
 
 
 def draw_all(paths: list[Path], wants_pictures: bool = True) -> list[Drawing]:
-    """Read several files, and draw the first of each kind, in parallel on the cores.
+    """Read several files, and draw the first ones, in parallel on the cores.
 
     @throws ReportError if one is not a VTKHDF file; a failure to draw is noted in its Drawing.
     """
-    if len(paths) <= _FEW or not wants_pictures:
-        return _run_all(paths, wants_pictures)
-    known = _run_all(paths, wants_pictures=False)
-    chosen = list({drawing.kind: drawing.path for drawing in reversed(known)}.values())
-    drawn = {drawing.path: drawing for drawing in _run_all(chosen, wants_pictures=True)}
-    return [drawn.get(drawing.path, drawing) for drawing in known]
+    n_drawn = MAX_DRAWN if wants_pictures else 0
+    return _run_all(paths[:n_drawn], True) + _run_all(paths[n_drawn:], False)
 
 
 def _run_all(paths: list[Path], wants_pictures: bool) -> list[Drawing]:
@@ -116,6 +112,11 @@ class _Job:
                 drawing.facts = json.loads(facts.read_bytes())
         drawing.images = {p.stem: p.read_bytes() for p in sorted(self._folder.glob("*.png"))}
         if code != 0 and not drawing.fault:
+            if code < 0 and not drawing.facts:
+                cause = (
+                    f"cannot be read: VTK ended with {signal.Signals(-code).name}, so it is damaged"
+                )
+                raise ReportError(self._path, cause, _UNREADABLE_REMEDY)
             drawing.fault = self._fault_of(code, bool(drawing.facts))
         return drawing
 

@@ -48,6 +48,18 @@ class Story:
         found = (d for kind in kinds for d in self.drawings if d.kind == kind)
         return next(found, None)
 
+    @property
+    def main_drawing(self) -> Drawing | None:
+        """The file whose mesh and fields have sections of their own."""
+        return self.drawing("series", "mesh", "ghosts")
+
+    @property
+    def shown_drawings(self) -> set[int]:
+        """Ids of the drawings that sections before that on files show."""
+        shown = [self.main_drawing, self.drawing("ghosts"), self.drawing("plane")]
+        shown += [drawing for drawing in self.drawings if drawing.kind == "amr"]
+        return {id(drawing) for drawing in shown if drawing is not None}
+
     @cached_property
     def mesh_name(self) -> str:
         """File with the mesh of the headline, as named on the command line."""
@@ -115,7 +127,9 @@ class Story:
     def _drawn(self, key: str) -> float | None:
         """Return a number from a drawing, if no document names a mesh."""
         shown = self.drawing("series", "mesh", "ghosts", "plane")
-        return as_number(shown.facts.get(key)) if shown and not self.mesh_name else None
+        if shown is None or self.mesh_name or shown.facts.get("is_changing"):
+            return None
+        return as_number(shown.facts.get(key))
 
     def traffic_of(self, mapped: Document) -> Traffic | None:
         """Find the traffic of a mapping, or the sum of several."""

@@ -148,7 +148,7 @@ def test_folder_of_other_files_is_refused(
 ) -> None:
     write("{cut", "bad.json")
     said, remedy = refuse_with_remedy(capsys, 3, str(tmp_path))
-    assert "has no results of barrio (*.json or *.vtkhdf); skipped: " in said
+    assert "has no results of barrio (*.json, *.vtkhdf or *.series); skipped: " in said
     assert "bad.json: is not JSON" in said and "report reads JSON documents" in remedy
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 import report_samples as made
-from barrio.report._render import MAX_WITH_EDGES
+from barrio.report._facts import MAX_WITH_EDGES
 from barrio.report.colours import tints
 from PIL import Image
 from report_form import check
@@ -194,7 +194,7 @@ def test_a_mesh_of_the_plane_needs_no_document(tmp_path: Path) -> None:
     path = tmp_path / "a.vtkhdf"
     made.write_plane(path, 2, {0: 0.0})
     page = report(tmp_path, "--no-pictures", str(path))
-    assert check(page).headings == ["Triangulation", "What to try next"]
+    assert check(page).headings == ["Triangulation", "Files", "What to try next"]
     assert "Pictures were omitted" in page
     assert cards_of(page) == ["8", "9"]
     assert "a.vtkhdf: 8 triangles from above." in report(tmp_path, str(path))
@@ -216,7 +216,7 @@ def test_of_many_triangles_the_smallest_are_drawn_near(tmp_path: Path) -> None:
 def test_a_surface_in_space_is_no_plane(tmp_path: Path) -> None:
     path = tmp_path / "bent.vtkhdf"
     made.write_plane(path, 3, {1: 1.0}, is_flat=False)
-    assert check(report(tmp_path, "--no-pictures", str(path))).headings[0] == "Parts"
+    assert check(report(tmp_path, "--no-pictures", str(path))).headings[0] == "Shape"
 
 
 def test_audits_have_their_faults_first(tmp_path: Path, write: Write) -> None:

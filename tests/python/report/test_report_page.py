@@ -61,6 +61,7 @@ def test_full_page_has_all_sections_in_order(full_page: str) -> None:
         "Temperature",
         "Time per phase and rank",
         "Traffic and mapping",
+        "Files",
         "What to try next",
         "Documents",
     ]
@@ -68,7 +69,8 @@ def test_full_page_has_all_sections_in_order(full_page: str) -> None:
 
 def test_full_page_has_all_pictures(full_page: str) -> None:
     images = check(full_page).images
-    assert len(images) == 2 + 1 + 4  # parts and exploded view, ghosts, frames
+    # Parts and exploded view, ghosts, frames of the outside and of a cut.
+    assert len(images) == 2 + 1 + 4 + 4
     assert "could not be rendered" not in full_page
     assert all(int(image["width"] or 0) > 300 for image in images)
     # Bars, scale and curve; matrices, costs, heaviest links before and after, bytes that leave nodes.

@@ -1,4 +1,4 @@
-"""The section on structured AMR: the results of `barrio amr`, and the slices that it drew."""
+"""The section on structured AMR: the results of `barrio amr`, the slices that it drew, and its files."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from .. import figures, words
+from ..colours import OUTLINES
 from ..documents import Document
 from ..markup import Html, legend, paragraph, table, tag
 from ..same_result import compare_ranks
 from ..story import Section, Story, base_name, picture
+from .fields import curves_of, field_views, fields_of
 
-_OUTLINES = ("#9e9ea8", "#ffffff", "#ffb840", "#ff5c52")  # as apps/amr/slice.cpp draws them
 _PHASES = {
     "kernel": "kernel",
     "fill": "ghosts of tiles",
@@ -26,14 +27,22 @@ _NO_CHANGE = 1e-12
 def amr_section(story: Story) -> Section | None:
     """Show the results of `barrio amr`."""
     documents = story.results.of("amr")
-    if not documents:
+    drawings = [drawing for drawing in story.drawings if drawing.kind == "amr"]
+    if not documents and not drawings:
         return None
     body: list[Html] = []
     for document in documents:
         if len(documents) > 1:
             body.append(tag("h3", document.path.name))
         body += _run(document)
-    return Section("amr", "Structured AMR", body + _same_everywhere(documents))
+    body += _same_everywhere(documents)
+    for drawing in drawings:
+        body.append(tag("h3", drawing.path.name))
+        views, curves = field_views(story, drawing), curves_of(drawing)
+        if not views and not fields_of(drawing):
+            views = [paragraph("The boxes have no values: there is nothing to draw.")]
+        body += [*views, *([tag("div", curves, class_="beside")] if curves else [])]
+    return Section("amr", "Structured AMR", body)
 
 
 def _run(document: Document) -> list[Html]:
@@ -75,7 +84,7 @@ def _slices(document: Document) -> list[Html]:
     body: list[Html] = [tag("div", frames, class_="frames")] if frames else []
     if has_boxes:
         n = len(document.items("levels"))
-        chips = [(colour, f"blocks of level {level}") for level, colour in enumerate(_OUTLINES[:n])]
+        chips = [(colour, f"blocks of level {level}") for level, colour in enumerate(OUTLINES[:n])]
         body.append(legend(chips))
     if absent:
         text = f"Not found next to {document.path.name}: {words.listing(absent)}."

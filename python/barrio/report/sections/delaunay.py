@@ -43,7 +43,7 @@ def delaunay_section(story: Story) -> Section | None:
     body = [_in_words(document) for document in documents[:_MAX_OPEN]]
     body += [tag("div", note, class_="note") for document in documents for note in _notes(document)]
     if drawing is not None:
-        body += _mesh_pictures(story, drawing)
+        body += plane_views(story, drawing)
     if len(documents) == 1:
         body.append(
             tag("div", _facts(documents), _angles(documents[0], "Triangles"), class_="beside")
@@ -126,7 +126,8 @@ def _notes(document: Document) -> list[str]:
     return notes
 
 
-def _mesh_pictures(story: Story, drawing: Drawing) -> list[Html]:
+def plane_views(story: Story, drawing: Drawing) -> list[Html]:
+    """Show the pictures of a triangulation."""
     facts, name = drawing.facts, drawing.path.name
     if "plane" not in drawing.images:
         return [missing_pictures(drawing, story.wants_pictures)]

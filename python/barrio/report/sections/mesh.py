@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from .. import figures, words
 from ..colours import colour
 from ..documents import Document
 from ..markup import Html, figure, legend, listing, paragraph, table, tag
 from ..pictures import Drawing
 from ..story import Section, Story, base_name, missing_pictures, picture
+from .fields import side_in_words
 
 _MAX_LEGEND = 24
 
@@ -64,22 +67,22 @@ def _info_table(document: Document) -> Html:
 
 
 def parts_section(story: Story) -> Section | None:
-    """Show the parts, and the quality of the partition."""
+    """Show the mesh and its parts, and the quality of the partition."""
     partitions = story.results.of("partition")
-    drawing = story.drawing("series", "mesh", "ghosts")
+    drawing = story.main_drawing
     if not partitions and drawing is None:
         return None
     body: list[Html] = []
     if partitions:
         body.append(_cut_in_words(partitions[0], is_one_of_many=len(partitions) > 1))
     if drawing is not None:
-        body += _parts_pictures(story, drawing)
+        body += shape_views(story, drawing)
     bars = _cells_per_part(drawing) if drawing is not None else None
     if len(partitions) == 1:
         body.append(tag("div", bars, _cut_table(partitions), class_="beside"))
     else:
         body += [part for part in (bars, _cut_table(partitions) if partitions else None) if part]
-    return Section("parts", "Parts", body)
+    return Section("parts", "Parts" if partitions or bars else "Shape", body)
 
 
 def _cut_in_words(document: Document, *, is_one_of_many: bool) -> Html:
@@ -121,41 +124,61 @@ def _cut_table(partitions: list[Document]) -> Html:
     return table(head, rows, n_left=2, caption=caption)
 
 
-def _parts_pictures(story: Story, drawing: Drawing) -> list[Html]:
-    cells = [int(n) for n in drawing.facts.get("cells_of_part", [])]
-    shown = []
-    if "parts" in drawing.images:
-        said = f"Surface of the mesh in {drawing.path.name}, coloured by part"
-        shown.append(
-            picture(
-                drawing.images["parts"],
-                said,
-                "The body in the mesh and the wall it stands on, coloured by part, seen from inside."
-                if drawing.facts.get("has_body")
-                else "The surface of the mesh, coloured by part.",
-            )
-        )
-    if "exploded" in drawing.images:
-        shown.append(
-            picture(
-                drawing.images["exploded"],
-                "Exploded view of the parts",
-                "Exploded view of all parts, including those away from the body."
-                if drawing.facts.get("has_body")
-                else "Exploded view of all parts.",
-            )
-        )
-    body = [tag("div", shown, class_="pair")] if shown else []
-    if not shown or drawing.fault:
+def shape_views(story: Story, drawing: Drawing) -> list[Html]:
+    """Show the pictures of a mesh, coloured by part, at some steps if it changes."""
+    facts, images = drawing.facts, drawing.images
+    n_parts = 1 if facts.get("is_changing") else len(facts.get("cells_of_part", []))
+    by_part = ", coloured by part" if n_parts > 1 else ""
+    body, shown = [], []
+    if "parts" in images:
+        said = f"{_side_of(facts)}{by_part}."
+        shown.append(picture(images["parts"], f"{drawing.path.name}: {said}", said))
+    if "exploded" in images:
+        said = "All parts of the mesh, moved apart."
+        shown.append(picture(images["exploded"], said, said))
+    if "outside" in images:
+        said = f"The outside of the mesh{by_part}."
+        shown.append(picture(images["outside"], said, said))
+    if shown:
+        body.append(tag("div", shown, class_="pair"))
+    states = _states(drawing)
+    if states:
+        body.append(tag("div", states, class_="frames"))
+    is_empty = not facts.get("is_changing") and not facts.get("n_cells")
+    if is_empty:
+        body.append(paragraph("The mesh has no cells: there is nothing to draw."))
+    elif not (shown or states) or drawing.fault:
         body.append(missing_pictures(drawing, story.wants_pictures))
-    if 1 < len(cells) <= _MAX_LEGEND and shown:
-        body.append(legend([(colour(i, len(cells)), f"part {i}") for i in range(len(cells))]))
+    if 1 < n_parts <= _MAX_LEGEND and shown:
+        body.append(legend([(colour(i, n_parts), f"part {i}") for i in range(n_parts)]))
     return body
+
+
+def _side_of(facts: dict[str, Any]) -> str:
+    if facts.get("has_wall"):
+        return "The body that the mesh surrounds, and the side of the box on which it stands, seen from inside"
+    if facts.get("has_body"):
+        return "The body that the mesh surrounds, without the box around it"
+    side = side_in_words(facts)
+    return "The outside of the mesh" if side == "on the outside" else f"The mesh, {side}"
+
+
+def _states(drawing: Drawing) -> list[Html]:
+    """Show a mesh that changes at the chosen steps."""
+    facts, frames = drawing.facts, []
+    counts = facts.get("cells_of_shown", {})
+    for step, time in zip(facts.get("shown_steps", []), facts.get("shown_times", []), strict=True):
+        image = drawing.images.get(f"mesh{step}")
+        if image:
+            cells = f", {words.plural(counts[str(step)], 'cell')}" if str(step) in counts else ""
+            caption = f"The mesh at time {words.number(time)}, frame {step} of {facts['n_steps'] - 1}{cells}"
+            frames.append(picture(image, caption, caption))
+    return frames
 
 
 def _cells_per_part(drawing: Drawing) -> Html | None:
     cells = [int(n) for n in drawing.facts.get("cells_of_part", [])]
-    if len(cells) < 2:
+    if len(cells) < 2 or drawing.facts.get("is_changing"):
         return None
     colours_said = " Colours as in the pictures." if drawing.images else ""
     caption = f"Cells per part: {words.count(min(cells))} to {words.count(max(cells))}."
@@ -176,13 +199,13 @@ def ghosts_section(story: Story) -> Section | None:
     ]
     tables = [_load_table(document) for document in loads]
     if drawing is not None:
-        body += _ghost_pictures(story, drawing, tables[:1])
+        body += ghost_views(story, drawing, tables[:1])
         tables = tables[1:]
     return Section("ghosts", "Ghosts", body + tables)
 
 
-def _ghost_pictures(story: Story, drawing: Drawing, tables: list[Html]) -> list[Html]:
-    """Arrange the picture on the left, the bars and the table of the run on the right."""
+def ghost_views(story: Story, drawing: Drawing, tables: list[Html]) -> list[Html]:
+    """Show the ghosts of one rank: the picture on the left, the bars and the table of the run on the right."""
     facts = drawing.facts
     rank, n_ranks = int(facts["shown_rank"]), int(facts["n_ranks"])
     owned, ghosts = facts["owned_of_rank"], facts["ghosts_of_rank"]
@@ -193,8 +216,10 @@ def _ghost_pictures(story: Story, drawing: Drawing, tables: list[Html]) -> list[
     if "ghosts" in drawing.images:
         said = f"Own cells of rank {rank}, and its ghost cells coloured by owner"
         caption = [
-            f"Rank {rank} of {n_ranks}: its {words.count(owned[rank])} own cells, and its ",
-            f"{words.count(ghosts[rank])} ghosts, moved away and coloured by owner.",
+            f"Rank {rank} of {n_ranks}: its {words.plural(owned[rank], 'own cell')}",
+            f", and its {words.plural(ghosts[rank], 'ghost')}, moved away and coloured by owner."
+            if ghosts[rank]
+            else "; it has no ghosts.",
             legend(
                 [("#dcdcd6", "own cells")]
                 + [

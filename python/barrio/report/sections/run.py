@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from .. import figures, words
-from ..colours import Bands
 from ..documents import Document, as_number
 from ..markup import Html, figure, listing, paragraph, table, tag
 from ..pictures import Drawing
 from ..same_result import compare_ranks
-from ..story import Section, Story, base_name, missing_pictures, picture
+from ..story import Section, Story, base_name
+from .fields import curves_of, field_views, fields_of, name_of, unit_of
 
 _MAX_COLUMNS = 12  # ranks in a table: more are shown in a plot
 _TIME_IN_WORDS = (
@@ -21,12 +21,14 @@ _MAX_OPEN = 3  # documents whose times are not folded
 
 
 def field_section(story: Story) -> Section | None:
-    """Show the field over time, and compare its end with the known solution."""
+    """Show the fields over time, and compare the end of heat conduction with the known solution."""
     runs = story.results.of("heat")
-    drawing = story.drawing("series")
-    if not runs and drawing is None:
+    drawing = story.main_drawing
+    fields = fields_of(drawing)
+    is_series = drawing is not None and drawing.kind == "series"
+    if not runs and not fields and not is_series:
         return None
-    name = str(drawing.facts["field"]) if drawing else "temperature"
+    names = [name_of(field) for field in fields] or (["temperature"] if runs else ["over time"])
     body: list[Html] = []
     if runs:
         body.append(
@@ -39,16 +41,18 @@ def field_section(story: Story) -> Section | None:
         if len(runs) == 1:  # for several, the table has it
             body.append(_check(runs[0]))
         body.append(paragraph(_TIME_IN_WORDS))
-    curve = None
+    curves: list[Html] = []
     if drawing is not None:
-        body += _frames(story, drawing, name, bool(runs))
-        curve = _curve(drawing, name, runs)
+        body += field_views(story, drawing, " (no unit)" if runs else "")
+        is_distance = is_series and names[0] == "temperature" and not drawing.facts["is_changing"]
+        curves = [_curve(drawing, names[0], runs)] if is_distance else curves_of(drawing)
     if len(runs) == 1:
-        body.append(tag("div", curve, _run_table(runs), class_="beside"))
-    else:
-        body += [part for part in (curve, _run_table(runs) if runs else None) if part]
+        curves.append(_run_table(runs))
+    body += [tag("div", curves, class_="beside")] if curves else []
+    body += [_run_table(runs)] if len(runs) > 1 else []
     body += _same_everywhere(runs)
-    return Section("field", name.capitalize(), body)
+    title = names[0] if len(names) == 1 else "fields"
+    return Section("field", title[0].upper() + title[1:], body)
 
 
 def has_passed(document: Document) -> bool | None:
@@ -76,33 +80,10 @@ def _check(document: Document) -> Html:
     )
 
 
-def _frames(story: Story, drawing: Drawing, name: str, is_heat: bool) -> list[Html]:
-    facts = drawing.facts
-    unit = _unit_of(name)
-    low, high, n_bands = facts["bands"]
-    frames = []
-    for step, time in zip(facts["shown_steps"], facts["shown_times"], strict=True):
-        image = drawing.images.get(f"field{step}")
-        if image:
-            unit_said = " (no unit)" if is_heat else ""
-            caption = (
-                f"time {words.number(time)}{unit_said}, frame {step} of {facts['n_steps'] - 1}"
-            )
-            frames.append(picture(image, f"{name} at time {words.number(time)}", caption))
-    body: list[Html] = []
-    if frames:
-        scale = f"{name} in {unit}" if unit else name
-        bar = figures.colour_bar(Bands(low, high, n_bands), scale)
-        body += [tag("div", frames, class_="frames"), figure(bar, "The scale of all frames.")]
-    if len(frames) < len(facts["shown_steps"]):
-        body.append(missing_pictures(drawing, story.wants_pictures))
-    return body
-
-
 def _curve(drawing: Drawing, name: str, runs: list[Document]) -> Html:
     """Draw the distance from the last frame; a file of frames does not have the known state."""
     facts = drawing.facts
-    unit = _unit_of(name)
+    unit = unit_of(name)
     first, last = facts["mean"][0], facts["mean"][-1]
     caption = f"Distance of the {name} from the last frame, in {drawing.path.name}, "
     caption += f"which has {words.plural(facts['n_steps'], 'frame')}."
@@ -115,10 +96,6 @@ def _curve(drawing: Drawing, name: str, runs: list[Document]) -> Html:
     )
     label = "time (no unit: the diffusivity is 1)" if runs else "time"
     return figure(figures.distance_over_time(facts, unit, label), caption)
-
-
-def _unit_of(name: str) -> str:
-    return "K" if name == "temperature" else ""
 
 
 def _run_table(runs: list[Document]) -> Html:

@@ -1,0 +1,147 @@
+"""Views of the fields of a VTKHDF file: frames with one scale each, and curves over time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import figures, words
+from ..colours import NO_VALUE, OUTLINES, Bands, colours
+from ..markup import Html, figure, legend, paragraph, tag
+from ..pictures import Drawing
+from ..story import Story, missing_pictures, picture
+
+_AXES = "xyz"
+
+
+def fields_of(drawing: Drawing | None) -> list[dict[str, Any]]:
+    """Return the fields of a file that are drawn."""
+    found = drawing.facts.get("fields") if drawing is not None else None
+    return found if isinstance(found, list) else []
+
+
+def unit_of(name: str) -> str:
+    """Return the unit of a field, if its name tells."""
+    return "K" if name == "temperature" else ""
+
+
+def name_of(field: dict[str, Any]) -> str:
+    """Write what of a field is drawn: its name, or the length of a vector."""
+    name = str(field["name"])
+    return name if field.get("components", 1) == 1 else f"length of {name}"
+
+
+def field_views(story: Story, drawing: Drawing, time_note: str = "") -> list[Html]:
+    """Show the pictures of all fields, each with its scale. @param time_note  follows each time"""
+    body: list[Html] = []
+    fields = fields_of(drawing)
+    for index, field in enumerate(fields):
+        frames = _frames(drawing, index, field, time_note)
+        if not frames:
+            continue
+        if len(fields) > 1:
+            body.append(tag("h4", name_of(field)))
+        body += [tag("div", frames, class_="frames"), *_scale(field)]
+    if drawing.facts.get("kind") == "amr" and body:
+        n = len(drawing.facts["levels"])
+        chips = [(OUTLINES[min(i, len(OUTLINES) - 1)], f"boxes of level {i}") for i in range(n)]
+        body.append(legend(chips))
+    n_arrays = sum(a["name"] not in _NAMES for a in drawing.facts.get("arrays", []))
+    if n_arrays > len(fields) > 0 and body:
+        body.append(paragraph(f"{len(fields)} of {n_arrays} arrays are drawn.", class_="soft"))
+    if fields and (not body or drawing.fault):
+        body.append(missing_pictures(drawing, story.wants_pictures))
+    return body
+
+
+# Arrays that are shown otherwise, or are names and not values.
+_NAMES = ("part", "rank", "owner", "is_ghost", "material", "GLOBAL_ID")
+
+
+def _frames(drawing: Drawing, index: int, field: dict[str, Any], note: str) -> list[Html]:
+    facts, name = drawing.facts, name_of(field)
+    is_amr = facts.get("kind") == "amr"
+    axes = ("", "y", "x") if is_amr else ("",)
+    pairs = list(zip(facts["shown_steps"], facts["shown_times"], strict=True))
+    keys = [
+        (f"field{index}-{step}{axis}", step, time, _where(facts, axis))
+        for step, time in pairs
+        for axis in axes
+    ]
+    if index == 0 and "cut" in facts:
+        axis = _AXES[int(facts["cut"]["axis"])]
+        cut = f"cut at {axis} = {words.number(facts['cut']['at'])}"
+        keys += [(f"cut-{step}", step, time, cut) for step, time in pairs]
+    frames = []
+    for key, step, time, where in keys:
+        if key not in drawing.images:
+            continue
+        when = ""
+        if facts.get("has_times") and facts["n_steps"] > 0:
+            when = f"time {words.number(time)}{note}, frame {step} of {facts['n_steps'] - 1}: "
+        caption = f"{when}{name}, {where}"
+        frames.append(picture(drawing.images[key], caption, caption))
+    return frames
+
+
+def _where(facts: dict[str, Any], axis: str) -> str:
+    """Write which part of the mesh a frame shows."""
+    if facts["kind"] == "amr":
+        if facts["dimension"] == 2:
+            return "seen along z"
+        axis = axis or "z"
+        return f"cut at {axis} = {words.number(facts['at'][_AXES.index(axis)])}"
+    return side_in_words(facts)
+
+
+def side_in_words(facts: dict[str, Any]) -> str:
+    """Write from where, or which side of a mesh is drawn."""
+    normal = facts.get("normal")
+    if normal is not None:
+        axes = [axis for axis, share in zip(_AXES, normal, strict=True) if abs(share) > 1.0 - 1e-9]
+        return f"seen along {axes[0]}" if axes else "seen along its normal"
+    if facts.get("has_wall"):
+        return "on the body and the side of the box on which it stands"
+    if facts.get("has_body"):
+        return "on the body"
+    return "on the outside" if facts.get("dimension") == 3 else "seen from one side"
+
+
+def _scale(field: dict[str, Any]) -> list[Html]:
+    """Show the colours of a field, with its range over all steps."""
+    name, unit = name_of(field), unit_of(str(field["name"]))
+    low, high = field["range"]
+    n_missing = int(field.get("n_missing") or 0)
+    chips = [(NO_VALUE, "no value")] if n_missing else []
+    if "numbers" in field:
+        numbers = field["numbers"]
+        pairs = zip(colours(len(numbers)), numbers, strict=True)
+        return [legend([(c, f"{name} {number}") for c, number in pairs] + chips)]
+    if low is None:
+        return [paragraph(f"{name} has no values.")]
+    bar = figures.colour_bar(Bands(*field["bands"]), f"{name} in {unit}" if unit else name)
+    said = f"The values go from {words.number(low, 4)} to {words.number(high, 4)}"
+    if low == high:
+        said = f"The value is {words.number(low, 4)} everywhere"
+    caption = f"The scale of all frames. {said}{unit and ' ' + unit}."
+    return [figure(bar, caption), *([legend(chips)] if chips else [])]
+
+
+def curves_of(drawing: Drawing) -> list[Html]:
+    """Draw cells, and mean, min and max of the first field over time."""
+    facts = drawing.facts
+    shown: list[Html] = []
+    if facts.get("n_steps", 1) < 2 or "times" not in facts:
+        return shown
+    times = [t for t in facts["times"] if t is not None]
+    cells = facts.get("cells_of_step", [])
+    if len(set(cells)) > 1 and len(times) == len(cells):
+        caption = f"Cells over time: {words.count(min(cells))} to {words.count(max(cells))}."
+        plot = figures.integral_over_time("cells", times, cells)
+        shown.append(figure(plot, caption))
+    fields = fields_of(drawing)
+    if fields and any(value is not None for value in facts["mean"]):
+        name = name_of(fields[0])
+        of = "boxes' cells that no finer ones cover" if facts["kind"] == "amr" else fields[0]["of"]
+        caption = f"Min, mean and max of {name} over all {of}; each counts alike."
+        shown.append(figure(figures.range_over_time(facts, name), caption))
+    return shown
