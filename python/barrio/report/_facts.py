@@ -73,7 +73,7 @@ def find_facts(file: File) -> dict[str, Any]:
     }
     if skin is not None and dimension_of(grid) == 3:
         facts["cut"] = _cut_of(np.array(grid.bounds).reshape(3, 2).T, skin)
-    fields = _fields_of(grid)
+    fields = _fields_of(grid, file.n_steps > 1)
     if {"owner", "rank", "is_ghost"} <= set(grid.cell_data):
         own = np.asarray(grid.cell_data["is_ghost"]) == 0
         if "part" in grid.cell_data:
@@ -200,8 +200,11 @@ def _arrays_of(grid: Any) -> list[dict[str, Any]]:
     return found
 
 
-def _fields_of(grid: Any) -> list[dict[str, Any]]:
-    """Choose the arrays to draw: temperature and other scalars first, then vectors and whole numbers."""
+def _fields_of(grid: Any, is_series: bool) -> list[dict[str, Any]]:
+    """Choose the arrays to draw: temperature and other scalars first, then vectors and whole numbers.
+
+    Without steps, an array that is the same everywhere comes last.
+    """
     found = []
     for of, data in (("vertices", grid.point_data), ("cells", grid.cell_data)):
         for name in data:
@@ -218,7 +221,10 @@ def _fields_of(grid: Any) -> list[dict[str, Any]]:
             is_whole = values.dtype.kind in "iub" and n == 1
             if is_whole and name == "material" and (values == values[0]).all():
                 continue
-            rank = (name != "temperature", is_whole, n > 1, of == "cells")
+            known = magnitude_of(values)
+            known = known[np.isfinite(known)]
+            is_dull = not is_series and (not len(known) or not np.ptp(known) > 0.0)
+            rank = (name != "temperature", is_dull, is_whole, n > 1, of == "cells")
             found.append((rank, {"name": name, "of": of, "components": n, "is_whole": is_whole}))
     return [field for _, field in sorted(found, key=lambda pair: pair[0])][:MAX_FIELDS]
 

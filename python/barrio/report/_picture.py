@@ -11,7 +11,7 @@ import pyvista as pv
 from PIL import Image
 
 _DARK = "#20242a"  # colour of edges
-_LINE_WIDTH, _POINT_SIZE = 4.0, 9.0
+_LINE_WIDTH, _POINT_SIZE = 6.0, 16.0
 MAX_FACES_WITH_EDGES = 150_000
 
 

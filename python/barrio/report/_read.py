@@ -151,7 +151,10 @@ class FileSeries:
                 self._last = step, VtkhdfFile(path)
             except Unreadable as error:
                 raise Unreadable(f"lists {path.name}, which {error}") from error
-        return Frame(time, self._last[1].first.grid, step)
+        frame = self._last[1].first
+        if step > 0 and frame.is_amr != self.first.is_amr:
+            raise Unreadable("lists files of meshes and files of AMR")
+        return Frame(time, frame.grid, step)
 
 
 def listed_files(path: Path) -> list[tuple[Path, float]]:
@@ -188,7 +191,7 @@ def _pieces_of(output: Any) -> list[pv.UnstructuredGrid]:
     """Return the pieces with cells."""
     name = output.GetClassName() if output is not None else "nothing"
     if name not in ("vtkUnstructuredGrid", "vtkPartitionedDataSet"):
-        raise Unreadable(f"has a {name.removeprefix('vtk')}, not an unstructured grid or AMR")
+        raise Unreadable(f"is of type {name.removeprefix('vtk')}, not an unstructured grid or AMR")
     wrapped = pv.wrap(output)
     blocks = list(wrapped) if isinstance(wrapped, pv.PartitionedDataSet) else [wrapped]
     if not all(isinstance(block, pv.UnstructuredGrid) for block in blocks if block is not None):

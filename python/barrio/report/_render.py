@@ -107,7 +107,8 @@ def _draw_parts(grid: Any, facts: dict[str, Any], folder: Path) -> None:
         grid.cell_data["part"] = np.zeros(grid.n_cells, dtype=np.int32)
     skin = find_skin(grid)
     _scenes.draw_parts(skin, n_parts, folder / "parts.png")
-    if 1 < n_parts <= MAX_EXPLODED and facts["dimension"] > 1 and skin.normal is None:
+    n_filled = len(np.unique(grid.cell_data["part"]))
+    if n_filled > 1 and n_parts <= MAX_EXPLODED and facts["dimension"] > 1 and skin.normal is None:
         _scenes.draw_exploded(grid, n_parts, folder / "exploded.png")
     elif skin.body is not None:
         _scenes.draw_outside(skin, n_parts, folder / "outside.png")
@@ -152,7 +153,8 @@ def _draw_fields(file: File, facts: dict[str, Any], folder: Path) -> None:
         for index, field in enumerate(fields):
             of_points = field["of"] == "vertices"
             data = grid.point_data if of_points else grid.cell_data
-            if field["name"] in data and (index == 0 or step == steps[-1]):
+            is_shown = (index == 0 or step == steps[-1]) and field["range"][0] is not None
+            if is_shown and field["name"] in data:
                 values = magnitude_of(data[field["name"]])
                 shown = Frame(skins[frame.mesh], values, of_points)
                 frames[index][folder / f"field{index}-{step}.png"] = shown

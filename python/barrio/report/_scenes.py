@@ -55,7 +55,8 @@ def wall_around_body(skin: Skin, margin: float) -> pv.PolyData | None:
 def draw_parts(skin: Skin, n_parts: int, path: Path) -> None:
     """Draw the outside, or the body and the wall around it, coloured by part, with the edges of the mesh."""
     picture = Picture(1100, 820)
-    by_part = {"scalars": "part", "cmap": _palette(n_parts), "clim": (-0.5, n_parts - 0.5)}
+    colour_map = _palette(n_parts, skin.whole)
+    by_part = {"scalars": "part", "cmap": colour_map, "clim": (-0.5, n_parts - 0.5)}
     flat = FLAT if skin.normal is not None else {}
     picture.add_with_edges(skin.whole if skin.body is None else skin.body, **flat, **by_part)
     wall = wall_around_body(skin, 0.2)
@@ -65,15 +66,18 @@ def draw_parts(skin: Skin, n_parts: int, path: Path) -> None:
     picture.save(path)
 
 
-def _palette(n_parts: int) -> list[str]:
-    return colours(n_parts) if n_parts > 1 else [_PLAIN]
+def _palette(n_parts: int, surface: pv.PolyData) -> list[str]:
+    """Return the colours of parts; a mesh without parts is light, if it is not of lines and points."""
+    has_faces = surface.n_lines + surface.n_verts < surface.n_cells
+    return [_PLAIN] if n_parts < 2 and has_faces else colours(n_parts)
 
 
 def draw_states(skins: dict[Path, Skin], n_parts: int) -> None:
     """Draw the meshes of some steps, coloured by part, with edges, from one place and in one scale."""
-    by_part = {"scalars": "part", "cmap": _palette(n_parts), "clim": (-0.5, n_parts - 0.5)}
     pictures = {}
     for path, skin in skins.items():
+        colour_map = _palette(n_parts, skin.whole)
+        by_part = {"scalars": "part", "cmap": colour_map, "clim": (-0.5, n_parts - 0.5)}
         pictures[path] = Picture(900, 640)
         flat = FLAT if skin.normal is not None else {}
         pictures[path].add_with_edges(skin.whole, **flat, **by_part)
@@ -179,8 +183,8 @@ def draw_ghosts(grid: pv.UnstructuredGrid, rank: int, n_ranks: int, path: Path) 
         way = centres[mine].mean(axis=0) - middle
         piece.points = piece.points + 0.16 * size * way / max(np.linalg.norm(way), 1e-300)
         picture.add_with_edges(piece, color=palette[int(index)], opacity=0.9)
-    side = np.sign(middle - np.array(grid.center))  # look at the rank's side inside the mesh
-    picture.look_at_all(np.array([0.75, 1.0, 0.6]) * np.where(side == 0, -1.0, -side))
+    side = np.sign(np.round(middle - np.array(grid.center), 9))  # look at the side inside the mesh
+    picture.look_at_all(np.array([0.75, 1.0, 0.6]) * np.where(side == 0, [-1.0, -1.0, 1.0], -side))
     picture.save(path)
 
 

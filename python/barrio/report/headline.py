@@ -38,8 +38,8 @@ def summary(story: Story) -> Html:
     ]
     text = " ".join(filter(None, said))
     if not text:
-        n = len(story.results.documents) + len(story.results.vtkhdf_files)
-        text = f"{words.plural(n, 'result')} of barrio."
+        kinds = dict.fromkeys(d.kind.replace(".", " ") for d in story.results.documents)
+        text = f"Results of barrio: {words.listing(list(kinds)) or 'files of meshes'}."
     return paragraph(text, class_="lead")
 
 

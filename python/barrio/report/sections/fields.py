@@ -36,11 +36,12 @@ def field_views(story: Story, drawing: Drawing, time_note: str = "") -> list[Htm
     fields = fields_of(drawing)
     for index, field in enumerate(fields):
         frames = _frames(drawing, index, field, time_note)
-        if not frames:
+        if not frames and field["range"][0] is not None:
             continue
         if len(fields) > 1:
             body.append(tag("h4", name_of(field)))
-        body += [tag("div", frames, class_="frames"), *_scale(field)]
+        body += [tag("div", frames, class_="frames")] if frames else []
+        body += _scale(field)
     if drawing.facts.get("kind") == "amr" and body:
         n = len(drawing.facts["levels"])
         chips = [(OUTLINES[min(i, len(OUTLINES) - 1)], f"boxes of level {i}") for i in range(n)]

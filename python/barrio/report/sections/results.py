@@ -85,7 +85,8 @@ def _in_words(document: Document) -> str:
         return f"{words.plural(n, 'piece')} became {output}: {words.plural(cells, 'cell')}{merged}."
     if document.kind == "record":
         n = len(document.items("jobs"))
-        return f"{words.plural(n, 'MPI job')} of '{_text(document.items('command'))}' recorded."
+        command = " ".join(str(word) for word in document.items("command"))
+        return f"{words.plural(n, 'MPI job')} of '{_text(command)}' recorded."
     if document.kind == "verification":
         is_right = document.data.get("as_planned") is True
         return f"The ranks are {'placed as planned' if is_right else 'not placed as planned'}."
@@ -175,7 +176,7 @@ def _written(key: str, value: Any) -> str:
         return words.seconds(number)
     if key.endswith("bytes") and 0.0 <= number < 2.0**63:
         return words.in_bytes(number)
-    is_whole = isinstance(value, int) and abs(number) < 2.0**63
+    is_whole = number.is_integer() and abs(number) < 2.0**53
     return words.count(number) if is_whole else words.number(number, 4)
 
 
