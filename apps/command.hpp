@@ -132,6 +132,17 @@ inline CLI::Validator positive_integer() {
           "POSITIVE"};
 }
 
+/// Accept a finite number above 0; CLI11's own check prints 300 digits.
+inline CLI::Validator positive_seconds() {
+  return {[](const std::string& text) {
+            double seconds = 0.0;
+            return CLI::detail::lexical_cast(text, seconds) && seconds > 0.0 && seconds <= 1e9
+                       ? std::string()
+                       : text + " is not a number of seconds above 0";
+          },
+          "SECONDS"};
+}
+
 /// Accept names that end in a suffix: readers choose the format by it.
 inline CLI::Validator suffix(const std::string& wanted) {
   return {[wanted](const std::string& text) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <utility>
@@ -23,8 +24,35 @@
 namespace barrio::apps {
 namespace {
 
-constexpr double seconds_of_transport = 120.0;  // enough on a busy host too; after that a child counts as stalled
 constexpr int default_ranks = 2;
+constexpr double default_limit_seconds = 60.0;
+constexpr double min_run_seconds = 1.0;  // a launch takes about half of that
+
+/// Return the seconds that a run takes where no other work uses the cores, with its launch.
+double usual_seconds(const std::string& depth) { return depth == "all" ? 5.0 : depth == "limits" ? 2.5 : 1.0; }
+
+/// The time that the whole command may take: nothing begins after it.
+class TimeLimit {
+ public:
+  explicit TimeLimit(double seconds) : seconds_(seconds) {}
+  [[nodiscard]] double seconds() const { return seconds_; }
+  [[nodiscard]] double spent() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+  [[nodiscard]] double left() const { return seconds_ - spent(); }
+  /// Return the time of the next run: at most half of the whole, so that one that stalls leaves time for others.
+  [[nodiscard]] double share() const { return std::min(seconds_ / 2, left()); }
+  [[nodiscard]] bool is_over() const { return left() < std::min(min_run_seconds, seconds_ / 4); }
+  [[nodiscard]] std::string reason() const {
+    return fmt::format("the limit of {:g} s was reached (--limit)", seconds_);
+  }
+
+ private:
+  double seconds_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+constexpr const char* other_work = "other work uses the cores and disturbed the run before";
 
 /// File for the results of a child, in its own folder. Both are removed with this object.
 class ResultFile {
@@ -84,6 +112,10 @@ class Probe : public Command {
                    "stored profile holds")
         ->check(CLI::IsMember({"all", "limits", "check"}))
         ->capture_default_str();
+    app.add_option("--limit", limit_seconds_,
+                   "Seconds for the whole: nothing is begun after them, and one run gets at most half of them")
+        ->check(positive_seconds())
+        ->capture_default_str();
     app.add_flag("--no-settings", skips_settings_, "Skip the runs with other eager limits and socket buffers");
     app.add_flag("--no-store", is_not_stored_, "Do not store the profiles; --result still has them");
   }
@@ -100,7 +132,8 @@ class Probe : public Command {
       throw AgreedError(ErrorCode::usage, {.subject = "--transport",
                                            .cause = "is fixed when a job is launched, and this job runs already",
                                            .remedy = "leave it out, or let barrio launch: " + example()});
-    const probe::Findings found = probe::run(context, {.depth = depth});
+    if (context.is_root()) announce(1, 0);
+    const probe::Findings found = probe::run(context, {.depth = depth, .max_seconds = limit_seconds_});
     Json result = mpi::document(context, "barrio.probe", 1);
     result["transports"] = Json::array();
     const auto add = [&](Json transport) {
@@ -112,10 +145,10 @@ class Probe : public Command {
     add(found.document);
     if (found.document.contains("on_node")) add(found.document["on_node"]);
     if (found.document.value("is_disturbed", false))
-      context.log().notice(fmt::format(
-          "other work took {:.0f} % of the time of a rank, so these figures are unreliable and no profile is stored: "
-          "probe again on an idle host, with a core for each of the two ranks",
-          100 * found.document["lost_time"].get<double>()));
+      context.log().notice(
+          fmt::format("{}: no profile is stored. Probe again on an idle host, with a core for each of "
+                      "the two ranks",
+                      disturbance_text(found.document)));
     const bool is_stored = store(context, found.document);
     for (Json& transport : result["transports"]) transport["is_stored"] = is_stored && probe::has_profile(transport);
     return result;
@@ -141,46 +174,76 @@ class Probe : public Command {
       throw Error(
           ErrorCode::usage,
           {.subject = "--ranks 1", .cause = "is too few: a probe needs at least two ranks", .remedy = example()});
-    const auto start = std::chrono::steady_clock::now();
+    const TimeLimit limit(limit_seconds_);
     Json result = json_document("barrio.probe", 1);
     result["mpi"] = mpi::mpi_library();
     result["ranks"] = n_ranks;
     result["left_aside"] = Json::array();
     for (const std::string& name : names_of_variables())
       if (std::getenv(name.c_str()) != nullptr) result["left_aside"].push_back(name);
-    for (const char* part : {"transports", "absent", "stalled", "settings"}) result[part] = Json::array();
-    try_all(n_ranks, result);
-    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-    result["seconds"] = seconds.count();
+    result["limit_seconds"] = limit.seconds();
+    for (const char* part : {"transports", "absent", "stalled", "settings", "not_tried"}) result[part] = Json::array();
+    try_all(n_ranks, limit, result);
+    result["seconds"] = limit.spent();
     const std::string path = mpi::stored_profiles_path();
     const bool is_any_stored = std::ranges::any_of(
         result["transports"], [](const Json& transport) { return transport.value("is_stored", false); });
     result["stored_in"] = is_any_stored ? path : "";
-    if (result["transports"].empty())
-      throw Error(ErrorCode::failed,
-                  {.subject = "probe",
-                   .cause = result["absent"].empty() && !result["stalled"].empty()
-                                ? "every transport stalled"
-                                : fmt::format("no transport works: {}", result["absent"].front().value("reason", "")),
-                   .remedy = "barrio doctor says what is missing"});
+    if (result["transports"].empty()) throw nothing_measured(limit, result);
     return result;
   }
 
-  void try_all(int n_ranks, Json& result) {
+  static Error nothing_measured(const TimeLimit& limit, const Json& result) {
+    if (result["absent"].empty())
+      return {ErrorCode::failed,
+              {.subject = "probe",
+               .cause = fmt::format("no run ended within its share of {:g} s (--limit)", limit.seconds()),
+               .remedy = "end other work on this host, or give more time, as in --limit 300; if that does not help, a "
+                         "transport stalls"}};
+    return {ErrorCode::failed,
+            {.subject = "probe",
+             .cause = fmt::format("no transport works: {}", result["absent"].front().value("reason", "")),
+             .remedy = "barrio doctor says what is missing"}};
+  }
+
+  /// Tell on stderr what will be measured, and how long that takes.
+  void announce(std::size_t n_transports, std::size_t n_settings) const {
+    const double usual = static_cast<double>(n_transports) * usual_seconds(depth_) +
+                         static_cast<double>(n_settings) * usual_seconds("limits");
+    Log().notice(fmt::format(
+        "measuring messages between two ranks over {} transport{}{}: about {:.0f} s where no other work uses the "
+        "cores, at most {:g} s (--limit)",
+        n_transports, n_transports == 1 ? "" : "s",
+        n_settings == 0 ? "" : fmt::format(", and with {} other settings of MPI", n_settings), std::ceil(usual),
+        limit_seconds_));
+  }
+
+  void try_all(int n_ranks, const TimeLimit& limit, Json& result) {
     const std::vector<probe::Transport> transports = choose_transports();
     std::vector<probe::Setting> settings;
     if (depth_ == "all" && !skips_settings_) settings = probe::settings_of(BARRIO_MPI_FLAVOUR);
+    std::erase_if(settings, [&](const probe::Setting& setting) {
+      return std::ranges::find(transports, setting.transport, &probe::Transport::name) == transports.end();
+    });
+    announce(transports.size(), settings.size());
     Progress progress("barrio probe", true);
-    progress.begin("barrio probe", transports.size() + settings.size());
+    progress.begin("barrio probe", std::ssize(transports) + std::ssize(settings));
     std::int64_t n_done = 0;
     for (const probe::Transport& transport : transports) {
-      try_transport(transport, n_ranks, result);
+      try_transport(transport, n_ranks, limit, result);
       progress.update(++n_done);
     }
     for (const probe::Setting& setting : settings) {
-      try_setting(setting, n_ranks, result);
+      try_setting(setting, n_ranks, limit, result);
       progress.update(++n_done);
     }
+  }
+
+  /// Note what is not tried any more. @return whether there is a reason not to try it
+  bool leave_out(const std::string& name, const TimeLimit& limit, Json& result) const {
+    if (!limit.is_over() && !is_disturbed_) return false;
+    result["not_tried"].push_back({{"name", name}, {"reason", limit.is_over() ? limit.reason() : other_work}});
+    return true;
   }
 
   [[nodiscard]] std::vector<probe::Transport> choose_transports() const {
@@ -203,27 +266,60 @@ class Probe : public Command {
     return all;
   }
 
-  /// Run a child with these variables. @return its results, null if it failed, and its end with the reason
-  std::pair<Json, ChildEnd> launch_child(const std::vector<std::string>& variables, const std::string& depth,
-                                         int n_ranks) {
+  /// A run of this program under the launcher: its results, null if it failed, and its end with the reason.
+  struct Run {
+    Json found = {};
+    ChildEnd end = {};
+    double share_seconds = 0.0;
+  };
+
+  /// Run a child with these variables, and once more if other work disturbed it and there is time enough.
+  Run launch_child(const std::vector<std::string>& variables, const std::string& depth, int n_ranks,
+                   const TimeLimit& limit) {
+    constexpr double part = 0.25;
+    const double before = limit.spent();
+    Run run = launch_once(variables, depth, n_ranks, limit.share());
+    const auto is_disturbed = [&] { return !run.found.is_null() && run.found.value("is_disturbed", false); };
+    if (is_disturbed() && limit.spent() - before < part * limit.left()) {
+      Run again = launch_once(variables, depth, n_ranks, limit.share());
+      if (!again.found.is_null()) run = std::move(again);
+    }
+    is_disturbed_ = is_disturbed();
+    return run;
+  }
+
+  Run launch_once(const std::vector<std::string>& variables, const std::string& depth, int n_ranks, double seconds) {
+    constexpr double part = 0.75;  // the rest is for the launch, and for the end of an experiment
     const ResultFile file;
     const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
-    std::vector<std::string> arguments{"--result", file.path(), "probe", "--depth", depth};
+    std::vector<std::string> arguments{
+        "--result", file.path(), "probe", "--depth", depth, "--limit", fmt::format("{}", part * seconds)};
     if (is_not_stored_) arguments.emplace_back("--no-store");
     std::vector<std::string> line = launch_line(n_ranks, self, arguments, LauncherSpeech::plain);
     line.insert(line.begin(), variables.begin(), variables.end());
-    ChildEnd end = run_child(line, seconds_of_transport, names_of_variables());
-    if (end.exit_code != 0 || end.is_stopped) return {Json(), std::move(end)};
+    line.insert(line.begin(), "BARRIO_LOG=error");  // its messages are looked through for the reason of a failure
+    Run run{.end = run_child(line, seconds, names_of_variables()), .share_seconds = seconds};
+    if (run.end.exit_code != 0 || run.end.is_stopped) return run;
     try {
-      return {read_json_document(file.path(), "barrio.probe", 1).at("transports").at(0), std::move(end)};
+      run.found = read_json_document(file.path(), "barrio.probe", 1).at("transports").at(0);
     } catch (const Error&) {
-      end.errors = "error: the results of rank 0 are not on this host; launch on this one, or probe under the launcher";
-      return {Json(), std::move(end)};
+      run.end.errors =
+          "error: the results of rank 0 are not on this host; launch on this one, or probe under the launcher";
     }
+    return run;
   }
 
-  [[nodiscard]] static std::string stalled_reason() {
-    return fmt::format("it did not end within {} s: a pair may wait for ever over it", seconds_of_transport);
+  /// Say why a run has no results.
+  [[nodiscard]] static std::string reason_without(const Run& run) {
+    if (!run.end.is_stopped) return reason_of(run.end);
+    return fmt::format(
+        "it did not end within {:.3g} s: other work may slow it down, or a pair may wait for ever over it",
+        run.share_seconds);
+  }
+
+  /// Tell whether a run was stopped because the limit was near, and not after the longest time that one run gets.
+  [[nodiscard]] static bool is_cut(const Run& run, const TimeLimit& limit) {
+    return run.end.is_stopped && run.share_seconds < limit.seconds() / 2;
   }
 
   /// Return the variables that choose a transport. One set in this shell would be measured under another's name.
@@ -235,36 +331,43 @@ class Probe : public Command {
     return names;
   }
 
-  void try_transport(const probe::Transport& transport, int n_ranks, Json& result) {
-    auto [found, end] = launch_child(transport.variables, depth_, n_ranks);
+  void try_transport(const probe::Transport& transport, int n_ranks, const TimeLimit& limit, Json& result) {
+    if (leave_out(transport.name, limit, result)) return;
+    Run run = launch_child(transport.variables, depth_, n_ranks, limit);
     const Json about{{"name", transport.name},
                      {"summary", transport.summary},
                      {"variables", fmt::format("{}", fmt::join(transport.variables, " "))}};
-    if (!found.is_null()) {
-      found.update(about);
-      result["transports"].push_back(std::move(found));
+    if (!run.found.is_null()) {
+      run.found.update(about);
+      result["transports"].push_back(std::move(run.found));
       return;
     }
     Json entry = about;
-    entry["reason"] = end.is_stopped ? stalled_reason() : reason_of(end);
-    result[end.is_stopped ? "stalled" : "absent"].push_back(std::move(entry));
+    entry["reason"] = is_cut(run, limit) ? limit.reason() : reason_without(run);
+    result[is_cut(run, limit) ? "not_tried" : run.end.is_stopped ? "stalled" : "absent"].push_back(std::move(entry));
   }
 
-  void try_setting(const probe::Setting& setting, int n_ranks, Json& result) {
+  void try_setting(const probe::Setting& setting, int n_ranks, const TimeLimit& limit, Json& result) {
+    const auto is_named = [&](const Json& one) { return one["name"] == setting.transport; };
+    const std::string name = fmt::format("{}, {}", setting.transport, probe::name_of(setting));
+    const bool is_known = std::ranges::any_of(result["transports"], is_named);
+    if (!is_known && std::ranges::none_of(result["not_tried"], is_named)) return;
+    if (leave_out(name, limit, result)) return;
     std::vector<std::string> variables = setting.variables;
-    bool is_known = false;
     for (const probe::Transport& transport : probe::transports_of(BARRIO_MPI_FLAVOUR))
       if (transport.name == setting.transport)
         variables.insert(variables.end(), transport.variables.begin(), transport.variables.end());
-    for (const Json& transport : result["transports"])
-      if (transport["name"] == setting.transport) is_known = true;
-    if (!is_known) return;
-    const auto [found, end] = launch_child(variables, "limits", n_ranks);
+    const Run run = launch_child(variables, "limits", n_ranks, limit);
+    if (is_cut(run, limit)) {
+      result["not_tried"].push_back({{"name", name}, {"reason", limit.reason()}});
+      return;
+    }
     Json entry = probe::to_json(setting);
-    if (found.is_null()) {
-      entry["reason"] = end.is_stopped ? stalled_reason() : reason_of(end);
+    if (run.found.is_null()) {
+      entry["reason"] = reason_without(run);
     } else {
-      for (const char* part : {"limits", "latencies", "overlap", "is_disturbed"}) entry[part] = found[part];
+      for (const char* part : {"limits", "latencies", "overlap", "is_disturbed", "lost_time", "not_tried"})
+        if (run.found.contains(part)) entry[part] = run.found[part];
     }
     result["settings"].push_back(std::move(entry));
   }
@@ -274,6 +377,8 @@ class Probe : public Command {
   std::string depth_ = "all";
   bool skips_settings_ = false;
   bool is_not_stored_ = false;
+  double limit_seconds_ = default_limit_seconds;
+  bool is_disturbed_ = false;  // the last run, twice if there was time
 };
 
 }  // namespace

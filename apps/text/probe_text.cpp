@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "barrio/base/text.hpp"
@@ -90,6 +92,23 @@ std::string check_text(const Json& check) {
                                             : "  the stored profile does not hold any more: barrio --ranks 2 probe\n");
 }
 
+/// Format what was not tried, one line for each reason.
+std::string not_tried_text(const Json& found, std::string_view margin) {
+  std::string text;
+  std::vector<std::string> reasons;
+  for (const Json& one : found.value("not_tried", Json::array())) {
+    const auto reason = one["reason"].get<std::string>();
+    if (std::ranges::find(reasons, reason) == reasons.end()) reasons.push_back(reason);
+  }
+  for (const std::string& reason : reasons) {
+    std::vector<std::string> names;
+    for (const Json& one : found["not_tried"])
+      if (one["reason"] == reason) names.push_back(one["name"].get<std::string>());
+    text += fmt::format("{}not tried, as {}: {}\n", margin, reason, fmt::join(names, "; "));
+  }
+  return text;
+}
+
 std::string transport_text(const Json& transport) {
   std::string text = fmt::format("\n{}", transport["name"].get<std::string>());
   if (const std::string variables = transport.value("variables", ""); !variables.empty())
@@ -99,12 +118,13 @@ std::string transport_text(const Json& transport) {
   text += fmt::format("  one message of {} takes {}, a test that finds nothing {}\n", bytes(latency["bytes"]),
                       seconds(latency["seconds"]), seconds(transport["idle_calls"]["test_seconds"]));
   if (transport.value("is_disturbed", false))
-    text +=
-        fmt::format("  WRONG, perhaps: other work took {:.0f} % of the time of a rank; probe again on an idle host\n",
-                    100 * transport["lost_time"].get<double>());
+    text += fmt::format("  {}: no profile is stored; probe again on an idle host\n", disturbance_text(transport));
   if (transport.contains("check")) text += check_text(transport["check"]);
-  if (transport.contains("limits")) text += limits_text(transport["limits"]) + overlap_text(transport);
-  if (transport.contains("blocking_calls")) text += blocking_text(transport) + releases_text(transport);
+  if (transport.contains("limits")) text += limits_text(transport["limits"]);
+  if (transport.contains("overlap")) text += overlap_text(transport);
+  if (transport.contains("blocking_calls") && transport.contains("early_waits") && transport.contains("releases") &&
+      transport.contains("deadlocks"))
+    text += blocking_text(transport) + releases_text(transport);
   if (transport.contains("programs")) {
     const Json& waits = transport["programs"]["delayed_waits"];
     text +=
@@ -112,12 +132,12 @@ std::string transport_text(const Json& transport) {
                     bytes(waits["bytes"]), seconds(waits["t2_seconds"]), seconds(waits["before_seconds"]),
                     seconds(waits["after_seconds"]));
   }
-  return text;
+  return text + not_tried_text(transport, "  ");
 }
 
 /// Format an exchange of one size: its time alone, and the wait that remains after computing without a call.
 std::string exchange_text(const Json& found, std::uint64_t n_bytes) {
-  for (const Json& row : found["overlap"])
+  for (const Json& row : found.value("overlap", Json::array()))
     if (row["bytes"] == n_bytes)
       return fmt::format("{:>10} {:>10}", seconds(row["alone_seconds"]), seconds(row["tests"][0]["wait_seconds"]));
   return "";
@@ -131,6 +151,7 @@ std::string headed_line(std::string_view name, std::string_view kept, std::strin
 
 /// Format a line of a table of settings: for the transport as it is, or for one value.
 std::string setting_line(std::string_view name, const Json& found, std::string_view memory) {
+  if (!found.contains("limits")) return fmt::format("  {:<10} not tried\n", name);
   const Json& limits = found["limits"];
   return headed_line(name, limit(limits, "eager_bytes"), limit(limits, "detached_bytes"), exchange_text(found, 65'536),
                      exchange_text(found, 1'048'576), memory);
@@ -163,7 +184,6 @@ std::string settings_text(const Json& result) {
   std::string text =
       "\nsettings: which messages are kept until a receive is posted, or sent while the receiver works\n";
   std::string table;
-  int n_disturbed = 0;
   for (const Json& setting : result["settings"]) {
     const std::string title = fmt::format("{}, {}: {}", setting["transport"].get<std::string>(),
                                           setting["quantity"].get<std::string>(), how_text(setting));
@@ -178,18 +198,20 @@ std::string settings_text(const Json& result) {
     for (const Json& row : setting["memory_of_a_rank"])
       if (row["bytes"] != 0) memory += fmt::format("{:>10}", bytes(row["bytes"]));
     text += setting_line(name, setting, memory);
-    if (setting.value("is_disturbed", false)) n_disturbed += 1;
+    if (setting.value("is_disturbed", false)) text += fmt::format("  {:<10} {}\n", "", disturbance_text(setting));
     if (setting.contains("granted"))
       text += fmt::format("  {:<10} the kernel grants {} ({})\n", "", bytes(setting["granted"]),
                           setting["limited_by"].get<std::string>());
   }
-  if (n_disturbed > 0)
-    text += fmt::format("\nWRONG, perhaps: other work disturbed {} of these runs; probe again on an idle host\n",
-                        n_disturbed);
   return text;
 }
 
 }  // namespace
+
+std::string disturbance_text(const Json& found) {
+  return fmt::format("other work took {:.0f} % of the time of a rank, so times may be too long, while limits hold",
+                     100 * found["lost_time"].get<double>());
+}
 
 std::string probe_text(const Json& result) {
   std::string text = result["mpi"].get<std::string>() + "\n";
@@ -199,10 +221,11 @@ std::string probe_text(const Json& result) {
   for (const Json& transport : result["transports"]) text += transport_text(transport);
   for (const char* part : {"absent", "stalled"})
     for (const Json& transport : result.value(part, Json::array()))
-      text += fmt::format("\n{} is {}: {}\n", transport["name"].get<std::string>(),
-                          std::string_view(part) == "absent" ? "not there" : "stalled",
+      text += fmt::format("\n{} {}: {}\n", transport["name"].get<std::string>(),
+                          std::string_view(part) == "absent" ? "is not there" : "has no results",
                           transport["reason"].get<std::string>());
   if (!result.value("settings", Json::array()).empty()) text += settings_text(result);
+  if (const std::string names = not_tried_text(result, ""); !names.empty()) text += "\n" + names;
   if (const std::string path = result.value("stored_in", ""); !path.empty())
     text += fmt::format("\nProfiles are kept in {}; programs of barrio use them from now on.\n", path);
   return text;

@@ -17,22 +17,25 @@ enum class Depth {
 
 struct ProbeOptions {
   Depth depth = Depth::all;
+  double max_seconds = 600.0;  ///< no experiment begins after that
 };
 
 struct Findings {
   /// Of schema barrio.probe.transport; on all ranks. If the job has several nodes, and two ranks on the first one,
-  /// "on_node" is another document for messages within a node.
+  /// "on_node" is another document for messages within a node. "not_tried" names the experiments that were left out,
+  /// with the reason: the time was over, or other work disturbs the measurement.
   Json document;
   Profile profile;  ///< of the job's platform; the same on all ranks
 };
 
 /// Measure how messages between two ranks behave over the transport with which this job was launched. Collective; ranks
-/// beyond the pair sleep meanwhile. Cost: one to four seconds, with several nodes one more; messages of up to 4 MiB.
+/// beyond the pair sleep meanwhile. Cost: one to four seconds, with several nodes one more, and on a busy host up to a
+/// minute; messages of up to 4 MiB.
 /// @throws AgreedError{usage} with one rank. If the pair stalls for good, the job ends with a message
 /// Source: Saif 2004, chapter 3.
 Findings run(mpi::Context& context, const ProbeOptions& options = {});
 
-/// Tell whether the findings have a profile that other work did not disturb.
+/// Tell whether the findings have a whole profile that other work did not disturb.
 bool has_profile(const Json& document);
 
 /// Store the profiles of a document among those of a file. Local. @throws Error{failed} if it cannot be written

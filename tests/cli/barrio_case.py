@@ -12,6 +12,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -115,6 +116,20 @@ def tool(*words: object) -> str:
     return subprocess.run(
         [HDF5_TOOL, *map(str, words)], check=True, capture_output=True, text=True
     ).stdout
+
+
+@contextlib.contextmanager
+def other_work() -> Iterator[None]:
+    """Keep each core busy with two processes that compute and call nothing."""
+    loops_of_core = 2
+    n = loops_of_core * len(os.sched_getaffinity(0))
+    loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(n)]
+    try:
+        yield
+    finally:
+        for loop in loops:
+            loop.kill()
+            loop.wait()
 
 
 class Case(unittest.TestCase):

@@ -9,9 +9,9 @@ import time
 import unittest
 from pathlib import Path
 
-from barrio_case import ALL, COMMAND, MPIEXEC, Case, barrio, execute
+from barrio_case import ALL, COMMAND, MPIEXEC, Case, barrio, execute, other_work
 
-LIMIT = 200.0  # `barrio probe` itself reports a stalled transport after 120
+LIMIT = 200.0  # `barrio probe` itself ends after 60
 
 
 def children_of(pid: int) -> list[int]:
@@ -145,6 +145,56 @@ class Probe(Case):
         self.assertEqual(figures[:8], ["3.2", "3.3", "3.4", "3.5", "3.6", "3.11", "3.12", "3.13"])
         model = one["programs"]["delayed_waits"]
         self.assertGreaterEqual(model["after_seconds"], 0.9 * model["t2_seconds"])
+
+    def test_it_says_before_what_it_measures_and_how_long_that_takes(self) -> None:
+        outcome = self.probe("--depth", "check", "--no-store", ranks=2)
+        self.assertRegex(
+            outcome.err, r"measuring messages .* over 1 transport: about \d+ s .*, at most 60 s"
+        )
+        quiet = self.probe(
+            *("--depth", "check", "--no-store"), ranks=2, environment={"BARRIO_LOG": "warning"}
+        )
+        self.assertNotIn("measuring", quiet.err)
+
+    def test_a_limit_must_be_a_time(self) -> None:
+        for limit in ("0", "-1", "nan", "inf", "x"):
+            self.assert_error(self.probe(f"--limit={limit}", ranks=2), 2, "--limit")
+
+    def test_nothing_begins_after_the_limit(self) -> None:
+        limit, ending = 12.0, 8.0
+        outcome = self.probe("--limit", limit, "--json", "--no-store", ranks=2)
+        self.assertLess(outcome.seconds, limit + ending, outcome)
+        if outcome.code == 1:  # a busy host: no run ended
+            self.assert_error(outcome, 1, "--limit 300")
+            return
+        self.assert_code(outcome, 0)
+        found = outcome.json()
+        self.assertEqual(found["limit_seconds"], limit)
+        # All transports and settings take longer than that on any host.
+        names = [one["name"] for one in found["not_tried"]]
+        self.assertTrue(any("," in name for name in names), outcome)
+        self.assertEqual(len(names), len(set(names)))
+        measured = {one["name"] for one in found["transports"]}
+        self.assertFalse(measured & set(names), outcome)
+
+    def test_beside_other_work_it_ends_in_time_and_names_what_it_left_out(self) -> None:
+        limit, ending = 20.0, 10.0
+        result = self.folder / "probe.json"
+        with other_work():
+            outcome = self.probe("--limit", limit, "--result", result, ranks=2)
+        self.assertLess(outcome.seconds, limit + ending, outcome)
+        self.assertNotIn("WRONG", outcome.out)
+        self.assertFalse(self.profiles.exists(), outcome)
+        if outcome.code == 1:
+            self.assert_error(outcome, 1, "end other work on this host")
+            return
+        self.assert_code(outcome, 0)
+        found = json.loads(result.read_text())
+        self.assertTrue(found["not_tried"], outcome)
+        for one in found["not_tried"]:
+            self.assertIn(one["name"], outcome.out)
+            self.assertRegex(one["reason"], "other work|the limit")
+        self.assertIn("not tried, as ", outcome.out)
 
     def test_under_a_launcher_it_measures_the_transport_of_the_job(self) -> None:
         words = [*MPIEXEC, "-n", "2", COMMAND, "probe", "--depth", "limits", "--json"]

@@ -22,6 +22,8 @@ def test_depths_are_named() -> None:
 def test_limits() -> None:
     found = barrio.probe(WORLD)
     assert found["schema"] == "barrio.probe.transport"
+    if found["is_disturbed"]:
+        pytest.skip("other work disturbs the measurement on this host")
     assert 64 <= found["limits"]["eager_bytes"] < 2**22
     assert [row["bytes"] for row in found["overlap"]] == [1024 * 4**i for i in range(7)]
     assert found["profile"]["packet_bytes"] >= 8192

@@ -178,9 +178,9 @@ double ping_pong_seconds(Pair& pair, std::size_t n_bytes) {
   return pair.max(best);
 }
 
-MessageLimits find_limits(Pair& pair) {
+MessageLimits find_limits(Pair& pair, double longest_seconds) {
   const Window window = find_window(pair);
-  Questions questions(pair, longest_search_seconds);
+  Questions questions(pair, longest_seconds);
   const auto largest = [&](const auto& make, int waiting_side) {
     return largest_size([&](std::uint64_t n) {
       const double seconds = window.seconds(n);

@@ -34,8 +34,8 @@ inline constexpr double longest_search_seconds = 40.0;
 
 /// Find the limits by bisection, to 64 bytes. Both sides of the pair call it. On a busy host only undisturbed trials
 /// count, and a limit with too few of them is left out. Cost: some 100 scripts of a millisecond; where other work takes
-/// the cores, up to `longest_search_seconds`. Source: Saif 2004, sections 3.2.1 and 3.3.1.
-MessageLimits find_limits(Pair& pair);
+/// the cores, up to `longest_seconds`. Source: Saif 2004, sections 3.2.1 and 3.3.1.
+MessageLimits find_limits(Pair& pair, double longest_seconds = longest_search_seconds);
 Json to_json(const MessageLimits& limits);
 
 /// Measure half the round-trip time of a message of a size: the shortest of several. Both sides of the pair call it.

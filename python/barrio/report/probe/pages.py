@@ -61,7 +61,7 @@ def overview_page(results: Results, transports: list[Transport], links: dict[str
     documents = results.of("probe")
     made = [
         Section("transports", "MPIs and transports", _compared(transports, links)),
-        _section("absent", "Absent or stalled", _absent(documents)),
+        _section("absent", "Not measured", _absent(documents)),
         _section("settings", "Settings", _settings(transports)),
         Section("documents", "Documents", [_origins(document) for document in documents]),
     ]

@@ -342,11 +342,12 @@ def _released(transport: Transport) -> str:
 
 
 def missing(found: Document) -> list[Html]:
-    """List the transports of a document that are absent or stalled, with the reasons."""
+    """List what a document lacks, with the reasons: transports that are absent or stalled, all that was not tried."""
     notes = []
     for key, verb, class_ in (
         ("absent", "is absent", "note"),
-        ("stalled", "stalled", "note error"),
+        ("stalled", "has no results", "note error"),
+        ("not_tried", "was not tried", "note"),
     ):
         for entry in rows(found, key):
             why = entry.text("reason") or "no reason was given"
