@@ -25,7 +25,8 @@
 namespace barrio::apps {
 namespace {
 
-constexpr std::array adapt_steps{WorkStep{"io.read", 0.1}, WorkStep{"adapt.rounds", 0.8}, WorkStep{"io.write", 0.1}};
+constexpr const char* rounds_step = "adapt.rounds";
+constexpr std::array adapt_steps{WorkStep{"io.read", 0.05}, WorkStep{rounds_step, 0.9}, WorkStep{"io.write", 0.05}};
 
 class Adapt : public Command {
  public:
@@ -38,6 +39,10 @@ class Adapt : public Command {
   }
   [[nodiscard]] bool is_parallel() const override { return true; }
   [[nodiscard]] std::span<const WorkStep> work_steps() const override { return adapt_steps; }
+  void show_on(Progress& progress, mpi::Context& context) override {
+    Command::show_on(progress, context);
+    options_.progress = [&progress](double part) { progress.update(rounds_step, part); };
+  }
   [[nodiscard]] std::vector<Output> outputs() const override { return {{output_}}; }
   void add_options(CLI::App& app) override {
     app.add_option("IN", input_, fmt::format("Mesh file ({})", io::readable_formats))->required();

@@ -124,6 +124,7 @@ void launch(int n_ranks, const std::string& program, const std::vector<std::stri
 
 RanksEnd run_ranks(int n_ranks, const std::string& program, const std::vector<std::string>& arguments,
                    ProgramOutput output) {
+  if (Progress::is_shown()) ::setenv("COLUMNS", fmt::format("{}", Progress::columns()).c_str(), 1);
   if (Progress::is_shown()) ::setenv("BARRIO_PROGRESS", "1", 1);  // to ranks, stderr is a pipe to their launcher
   // The ranks of `amr` save their state when they are told to end.
   if (std::ranges::find(arguments, "amr") != arguments.end()) pass_first_term_on_as(SIGUSR1);

@@ -3,6 +3,7 @@
 /// @file Adaptation of a mesh of tetrahedra to wanted edge lengths: adapt(), its options and its report.
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,9 @@ struct AdaptOptions {
   /// available takes, at 320 bytes each.
   double max_cells_per_rank = 0.0;
   double max_seconds = 1e9;  ///< rounds end after that; the mesh is then valid, but not fully adapted
+  /// Called between rounds on every rank with an estimate of the part that is done, from 0 to 1, ascending. It differs
+  /// between ranks, must not communicate, and must not throw. Empty: not called.
+  std::function<void(double)> progress = {};
 };
 
 /// Totals of one operator, over all ranks.

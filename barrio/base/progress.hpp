@@ -35,16 +35,29 @@ class Progress {
   void begin(const std::string& title, std::int64_t n_units);
   /// Record that `done` units are complete. Any number of threads may call it.
   void update(std::int64_t done) noexcept { n_done_.store(done, std::memory_order_relaxed); }
+  /// Record the part of a step that is complete, 0 to 1. Any number of threads may call it.
+  /// @param region  of the step: a string literal
+  void update(const char* region, double part) noexcept {
+    part_of_step_.store(part, std::memory_order_relaxed);
+    step_.store(region, std::memory_order_release);
+  }
   /// Expect the work to take this long.
   void expect(double seconds);
   /// Follow the regions of a trace: they give the current step and its name. `steps` are in their order. Both outlive
   /// this.
   void follow(const Trace& trace, std::span<const WorkStep> steps);
 
-  /// Write the bar as text of a fixed width: "title [====    ] 50 %  3.0 s left".
-  static std::string render(const std::string& title, std::int64_t done, std::int64_t n_units, double elapsed_seconds);
-  /// Write a bar of steps: "load [====    ] 50 %  mesh.ghosts, 3.0 s".
-  static std::string render_step(const std::string& title, double part, const char* region, double elapsed_seconds);
+  /// Write the bar as text: "title [====    ] 50 %  3.0 s left".
+  /// @param width  columns of the terminal, of which the last stays empty. The bar takes what the text leaves, 10 to
+  /// 60; where that is too little there is no bar, and then the end of the text is cut off
+  static std::string render(const std::string& title, std::int64_t done, std::int64_t n_units, double elapsed_seconds,
+                            int width = default_width);
+  /// Write a bar of steps: "load [====    ] 50 %  mesh.ghosts, 3.0 s". @param width  as above
+  static std::string render_step(const std::string& title, double part, const char* region, double elapsed_seconds,
+                                 int width = default_width);
+  static constexpr int default_width = 80;
+  /// Return the columns of the terminal on stderr: of the terminal itself, else COLUMNS, else the default.
+  static int columns();
 
   /// Tell whether stderr may show a bar: BARRIO_PROGRESS decides (1 or 0), else whether stderr is a terminal.
   static bool is_shown();
@@ -63,6 +76,8 @@ class Progress {
   double expected_seconds_ = 0.0;
   const Trace* trace_ = nullptr;
   std::span<const WorkStep> steps_;
+  std::atomic<const char*> step_{nullptr};
+  std::atomic<double> part_of_step_{0.0};
   double part_ = 0.0;  // completed share of the steps, from the regions seen so far
   std::mutex mutex_;
   std::condition_variable ended_;

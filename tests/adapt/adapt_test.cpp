@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <random>
 #include <vector>
@@ -192,6 +194,20 @@ TEST(Adapt, GhostsAreAsBefore) {
 }
 
 /// A mesh that already fits the size field hardly changes.
+TEST(Adapt, ProgressRisesToTheEnd) {
+  for (const double size : {0.05, 0.3}) {
+    Mesh mesh = tet_cube(world(), 6);
+    std::vector<double> parts;
+    adapt(mesh, [&](const std::array<double, 3>&) { return size; },
+          {.progress = [&](double part) { parts.push_back(part); }});
+    ASSERT_GE(parts.size(), 5U) << size;
+    EXPECT_TRUE(std::ranges::is_sorted(parts));
+    EXPECT_GE(parts.front(), 0.0);
+    EXPECT_GT(parts.back(), 0.9);
+    EXPECT_LE(parts.back(), 1.0);
+  }
+}
+
 TEST(Adapt, ASecondCallHasLittleToDo) {
   Mesh mesh = tet_cube(world(), 14);
   const SizeFunction size = shock(0.09);

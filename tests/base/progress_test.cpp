@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,17 +20,45 @@
 namespace barrio {
 namespace {
 
-TEST(Progress, RendersABarOfFixedWidth) {
-  EXPECT_EQ(Progress::render("load", 0, 10, 1.0), "load [                              ]   0 %");
-  EXPECT_EQ(Progress::render("load", 5, 10, 3.0), "load [===============               ]  50 %  3.00 s left");
-  EXPECT_EQ(Progress::render("load", 9, 10, 900.0), "load [===========================   ]  90 %  100.00 s left");
-  EXPECT_EQ(Progress::render("load", 10, 10, 3.0), "load [==============================] 100 %");
+TEST(Progress, RendersABar) {
+  constexpr int width = 60;
+  EXPECT_EQ(Progress::render("load", 0, 10, 1.0, width), "load [                              ]   0 %");
+  EXPECT_EQ(Progress::render("load", 5, 10, 3.0, width), "load [===============               ]  50 %  3.00 s left");
+  EXPECT_EQ(Progress::render("load", 9, 10, 900.0, width),
+            "load [===========================   ]  90 %  100.00 s left");
+  EXPECT_EQ(Progress::render("load", 10, 10, 3.0, width), "load [==============================] 100 %");
+}
+
+/// Return the columns of the bar in a line; 0 without a bar.
+std::size_t bar_of(const std::string& line) {
+  const std::size_t end = line.find(']');
+  return end == std::string::npos ? 0 : end - line.find('[') - 1;
+}
+
+TEST(Progress, FitsIntoTheTerminal) {
+  std::size_t last = 0;
+  for (int width = 1; width <= 300; ++width) {
+    const std::string step = Progress::render_step("barrio adapt", 0.37, "adapt.exchange", 12.3, width);
+    EXPECT_LT(step.size(), std::max(static_cast<std::size_t>(width), std::size_t{2})) << width;
+    EXPECT_GE(bar_of(step), last) << width;
+    last = bar_of(step);
+    for (const std::int64_t done : {0, 1, 99, 100}) {
+      const std::string line = Progress::render("barrio probe", done, 100, 7.7, width);
+      EXPECT_LT(line.size(), std::max(static_cast<std::size_t>(width), std::size_t{2})) << width;
+      EXPECT_EQ(bar_of(line), bar_of(Progress::render("barrio probe", 50, 100, 7.7, width))) << "a steady bar";
+    }
+  }
+  EXPECT_EQ(last, 60U) << "a bar is long enough";
+  EXPECT_EQ(bar_of(Progress::render("barrio probe", 5, 10, 1.0, 40)), 0U);
+  EXPECT_EQ(Progress::render("barrio probe", 5, 10, 1.0, 40), "barrio probe  50 %  1.00 s left");
+  EXPECT_GE(bar_of(Progress::render("load", 5, 10, 1.0, 40)), 10U);
 }
 
 /// Return the text that a bar drew during the work, without the erasing.
 template <class Work>
 std::vector<std::string> frames_of(const char* wish, bool speaks, const Work& work) {
   ::setenv("BARRIO_PROGRESS", wish, 1);
+  ::setenv("COLUMNS", "66", 1);
   testing::internal::CaptureStderr();
   {
     Progress progress("work", speaks);
@@ -37,6 +66,7 @@ std::vector<std::string> frames_of(const char* wish, bool speaks, const Work& wo
   }
   const std::string all = testing::internal::GetCapturedStderr();
   ::unsetenv("BARRIO_PROGRESS");
+  ::unsetenv("COLUMNS");
   constexpr std::string_view erase = "\r\033[K";
   std::vector<std::string> frames;
   for (std::size_t at = all.find(erase); at != std::string::npos;) {
@@ -74,6 +104,32 @@ TEST(Progress, FollowsTheRegionsOfATrace) {
   EXPECT_EQ(frames.back().find('['), std::string::npos) << "the bar is erased: " << frames.back();
 }
 
+TEST(Progress, ShowsThePartOfAStep) {
+#ifdef BARRIO_MPI_SMPI
+  GTEST_SKIP() << "a simulated rank sleeps in simulated time, the bar looks at the real clock";
+#endif
+  Trace trace(Trace::Mode::off);
+  constexpr std::array steps{WorkStep{"read", 0.1}, WorkStep{"cut", 0.8}, WorkStep{"write", 0.1}};
+  const auto frames = frames_of("1", true, [&](Progress& progress) {
+    progress.follow(trace, steps);
+    const Region cut(trace, {"cut"});
+    for (const double part : {0.0, 0.25, 0.5, 0.3, 0.75, 1.0}) {  // what goes back is not shown
+      progress.update("cut", part);
+      pass(0.3);
+    }
+    const Region write(trace, {"write"});
+    pass(0.3);
+  });
+  std::vector<int> percents;
+  for (const std::string& frame : frames)
+    if (const std::size_t end = frame.find(" %"); end != std::string::npos)
+      percents.push_back(std::stoi(frame.substr(end - 3, 3)));
+  ASSERT_GE(percents.size(), 5U);
+  EXPECT_TRUE(std::ranges::is_sorted(percents));
+  EXPECT_TRUE(std::ranges::any_of(percents, [](int n) { return n > 45 && n < 75; }));
+  EXPECT_EQ(percents.back(), 90);
+}
+
 TEST(Progress, CountsAndExpects) {
 #ifdef BARRIO_MPI_SMPI
   GTEST_SKIP() << "a simulated rank sleeps in simulated time, the bar looks at the real clock";
@@ -84,7 +140,7 @@ TEST(Progress, CountsAndExpects) {
     pass(1.3);
   });
   ASSERT_FALSE(counted.empty());
-  EXPECT_TRUE(counted.front().starts_with("probe [======================        ]  75 %  ")) << counted.front();
+  EXPECT_TRUE(counted.front().starts_with("probe [==========================         ]  75 %  ")) << counted.front();
   const auto expected = frames_of("1", true, [](Progress& progress) {
     progress.expect(2.0);
     pass(1.3);
@@ -114,11 +170,13 @@ TEST(Progress, StaysInItsWidthWhereTheCountIsWrong) {
 /// Make stderr the terminal side of a pseudo terminal. The other side reads the output.
 class TerminalAsStderr {
  public:
-  TerminalAsStderr() : saved_(::dup(STDERR_FILENO)), master_(::posix_openpt(O_RDWR | O_NOCTTY)) {
+  explicit TerminalAsStderr(int columns) : saved_(::dup(STDERR_FILENO)), master_(::posix_openpt(O_RDWR | O_NOCTTY)) {
     std::fflush(stderr);
     if (master_ < 0 || ::grantpt(master_) != 0 || ::unlockpt(master_) != 0) return;
     const int terminal = ::open(::ptsname(master_), O_RDWR | O_NOCTTY);
     if (terminal < 0) return;
+    const winsize size{.ws_row = 24, .ws_col = static_cast<unsigned short>(columns), .ws_xpixel = 0, .ws_ypixel = 0};
+    ::ioctl(terminal, TIOCSWINSZ, &size);
     ::dup2(terminal, STDERR_FILENO);
     ::close(terminal);
     ready_ = true;
@@ -154,7 +212,8 @@ TEST(Progress, DrawsOnATerminalAfterHalfASecondAndErasesItself) {
   std::string late;
   std::string end;
   {
-    const TerminalAsStderr terminal;
+    constexpr int columns = 60;
+    const TerminalAsStderr terminal(columns);
     if (!terminal.ready()) GTEST_SKIP() << "this system gives no pseudo terminal";
     {
       Progress silent("silent", false);

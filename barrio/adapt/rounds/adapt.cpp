@@ -142,7 +142,7 @@ AdaptReport adapt_cells(mesh::Mesh& mesh, const SizeFunction* function, const st
   {
     const mesh::Mesh consumed = std::move(mesh);
   }
-  detail::Schedule schedule(context, imported->tets, sizes, options, report.tolerance);
+  detail::Schedule schedule(context, imported->tets, sizes, options, report.tolerance, expected.cells);
   {
     const Region in_rounds(context.trace(), rounds_region);
     const auto start_of_rounds = std::chrono::steady_clock::now();

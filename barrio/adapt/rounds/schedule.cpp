@@ -31,7 +31,8 @@ double floor_of(double mean_quality, double min_quality) {
 
 }  // namespace
 
-Schedule::Schedule(mpi::Context& context, Tets& tets, const Sizes& sizes, const AdaptOptions& options, double tolerance)
+Schedule::Schedule(mpi::Context& context, Tets& tets, const Sizes& sizes, const AdaptOptions& options, double tolerance,
+                   double n_expected)
     : context_(context),
       tets_(tets),
       min_quality_(options.min_quality),
@@ -40,14 +41,21 @@ Schedule::Schedule(mpi::Context& context, Tets& tets, const Sizes& sizes, const 
       collapse_(tets, sizes, limits_, Activity::collapses),
       split_(tets, sizes, limits_, Activity::splits),
       swap_(tets, sizes, limits_, Activity::swaps),
-      smooth_(tets, sizes, limits_, Activity::smooths) {}
+      smooth_(tets, sizes, limits_, Activity::smooths),
+      stages_(options.progress),
+      n_expected_(n_expected) {}
 
 void Schedule::run() {
+  // Sweeps take most of the time, except for a lattice, whose density is corrected.
+  constexpr std::array ends{0.55, 0.75, 0.97, 1.0};
   const bool has_lengths = set_limits();
+  stages_.begin(0.0, ends[0]);
   const int n_sweeps = sweep();
   if (rounds_.must_stop() || (has_lengths && n_sweeps == 1)) return;
-  const bool is_changed = correct_density();
+  const bool is_changed = correct_density(ends[0], ends[1]);
+  stages_.begin(ends[1], ends[2]);
   if (n_sweeps > 1 || is_changed) finish();
+  stages_.begin(ends[2], ends[3]);
   mend();
 }
 
@@ -69,14 +77,16 @@ void Schedule::finish() {
   activate_all();
   for (int n = 0; n < n_times && !rounds_.must_stop(); ++n) {
     if (collapses) repeat(collapse_, counts_[0], 0.0);
+    stages_.update((n + 0.3) / n_times);
     improve();
+    stages_.update((n + 1.0) / n_times);
   }
   limits_ = before;
 }
 
 /// Change a part of the edges where all are slightly too short or too long, as in a lattice: sweeps would change all of
-/// them, or none. @return whether anything was done
-bool Schedule::correct_density() {
+/// them, or none. @param from, to  part of the whole work that is done @return whether anything was done
+bool Schedule::correct_density(double from, double to) {
   constexpr double many_in_range = 0.9;  // fewer: thin bodies, or curved ones, which keep their vertices
   constexpr double max_density = 13.0;
   constexpr double min_density = 9.5;
@@ -90,6 +100,7 @@ bool Schedule::correct_density() {
   int n = 0;
   for (; n < max_sweeps && !rounds_.must_stop(); ++n) {
     const Shape shape = shape_of(context_, tets_);
+    stages_.begin(from + (to - from) * n / max_sweeps, from + (to - from) * (n + 1) / max_sweeps);
     limits_ = before;
     limits_.seed = n;
     if (n == 0 && shape.too_short <= many_short && shape.in_range < many_in_range) break;
@@ -161,11 +172,18 @@ int Schedule::sweep() {
   constexpr int max_sweeps = 12;
   constexpr double little = 0.004;  // splits and collapses of a sweep, for each tetrahedron
   activate_all();
+  SweepEstimate estimate(static_cast<double>(tets_.n_tets()), n_expected_);
+  const auto tell = [&] { stages_.update(estimate.grown_to(static_cast<double>(tets_.n_tets()))); };
   for (int n = 1; n <= max_sweeps && !rounds_.must_stop(); ++n) {
     std::int64_t n_changes = repeat(split_, counts_[1], 0.0, 4);
+    tell();
     n_changes += repeat(collapse_, counts_[0], 0.0);
+    tell();
     improve();
-    if (static_cast<double>(n_changes) < little * static_cast<double>(n_tets())) return n;
+    const double max_changes = little * static_cast<double>(n_tets());
+    if (static_cast<double>(n_changes) < max_changes) return n;
+    stages_.update(estimate.swept(static_cast<double>(tets_.n_tets()),
+                                  static_cast<double>(n_changes) / std::max(max_changes, 1.0)));
   }
   return max_sweeps;
 }

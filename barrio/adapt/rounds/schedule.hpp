@@ -9,6 +9,7 @@
 #include "barrio/adapt/kernel/sizes.hpp"
 #include "barrio/adapt/kernel/tets.hpp"
 #include "barrio/adapt/rounds/rounds.hpp"
+#include "barrio/adapt/rounds/stages.hpp"
 #include "barrio/mpi/context.hpp"
 
 namespace barrio::adapt::detail {
@@ -16,8 +17,10 @@ namespace barrio::adapt::detail {
 /// Schedule: the order of rounds.
 class Schedule {
  public:
-  /// Construct. Collective. @param tets, sizes  borrowed @param tolerance  of planes and lines
-  Schedule(mpi::Context& context, Tets& tets, const Sizes& sizes, const AdaptOptions& options, double tolerance);
+  /// Construct. Collective. @param tets, sizes, options  borrowed @param tolerance  of planes and lines
+  /// @param n_expected  predicted cells of a rank
+  Schedule(mpi::Context& context, Tets& tets, const Sizes& sizes, const AdaptOptions& options, double tolerance,
+           double n_expected);
 
   /// Run all rounds. Collective.
   void run();
@@ -34,7 +37,7 @@ class Schedule {
   bool set_limits();
   int sweep();
   void activate_all();
-  bool correct_density();
+  bool correct_density(double from, double to);
   void improve();
   void finish();
   void mend();
@@ -51,6 +54,8 @@ class Schedule {
   Swap swap_;
   Smooth smooth_;
   std::array<OperatorCounts, 4> counts_;
+  Stages stages_;
+  double n_expected_;
 };
 
 }  // namespace barrio::adapt::detail
