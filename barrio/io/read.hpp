@@ -46,8 +46,8 @@ struct TableOptions {
 /// legacy VTK, VTU (text and binary), Exodus II (classic netCDF and netCDF-4), longitude/latitude grids by the CF
 /// conventions (also classic netCDF and netCDF-4; see `read_structured`), CGNS (on HDF5) and SU2.
 ///
-/// Zones of a CGNS file share their vertices at the 1-to-1 interfaces that the file lists, except periodic ones and those
-/// whose vertices lie apart; the log names what stays open. `mesh::join` with `within_pieces` merges by position.
+/// Zones of a CGNS file share their vertices at the 1-to-1 interfaces that the file lists, except periodic ones and
+/// those whose vertices lie apart; the log names what stays open. `mesh::join` with `within_pieces` merges by position.
 ///
 /// Cells with one vertex at two corners are reduced or kept, see `TableOptions::degenerate`. Poly-lines and triangle
 /// strips of VTK files become edges and triangles, which have the tags of the original cell.
