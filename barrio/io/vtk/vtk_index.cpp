@@ -15,8 +15,7 @@ namespace barrio::io::detail {
 namespace {
 
 using Dataset = VtkIndex::Dataset;
-using Section = VtkIndex::Section;
-using Use = Section::Use;
+using Use = VtkIndex::Section::Use;
 
 constexpr std::array<std::string_view, 5> dataset_names{"unstructured_grid", "polydata", "structured_grid",
                                                         "rectilinear_grid", "structured_points"};
