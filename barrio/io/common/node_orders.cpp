@@ -94,6 +94,11 @@ const CellKind* gmsh_kind(int number) noexcept {
   return look_up(all, &KnownCell::gmsh, number);
 }
 
+const CellKind* gmsh_kind(CellType type, int n_nodes) noexcept {
+  const KnownCell* const kind = find(type, n_nodes);
+  return kind == nullptr ? nullptr : gmsh_kind(kind->gmsh);
+}
+
 const CellKind* cgns_kind(int number) noexcept {
   static const auto all = kinds_of([](CellType type) { return type == CellType::hex ? Order(cgns_hex) : Order(); });
   return look_up(all, &KnownCell::cgns, number);

@@ -40,6 +40,7 @@ struct CellKind {
 /// Find a kind by the format's number of a cell; null if barrio lacks it. Cells with any number of nodes (polygons,
 /// polyhedra) and VTK's axis-aligned cells are not included.
 const CellKind* gmsh_kind(int number) noexcept;
+const CellKind* gmsh_kind(mesh::CellType type, int n_nodes) noexcept;
 const CellKind* cgns_kind(int number) noexcept;
 const CellKind* vtk_kind(int number) noexcept;
 

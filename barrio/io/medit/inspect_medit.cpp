@@ -24,18 +24,22 @@ class MeditInspector {
 
   Json run() {
     Json result;
-    result["format"] = fmt::format("Medit {}, {}{}", index_.head.version, index_.head.is_binary ? "binary" : "text",
-                                   index_.head.is_swapped ? ", bytes swapped" : "");
+    result["format"] =
+        fmt::format("Medit {}, {}{}{}", index_.head.version, index_.head.is_binary ? "binary" : "text",
+                    index_.head.is_swapped ? ", bytes swapped" : "", index_.head.has_end ? "" : ", without End");
     result["vertices"] = index_.n_rows(MeditUse::vertices, CellType::vertex);
     CellCounts counts;
     for (const MeditIndex::Section& section : index_.sections) {
       if (section.keyword->use != MeditUse::cells) continue;
       const mesh::CellTopology& topology = mesh::topology(section.keyword->type);
-      counts[{section.keyword->type, topology.n_corners}] = section.n;
+      counts[{section.keyword->type, section.keyword->n_nodes_of_cell()}] = section.n;
       top_ = std::max(top_, value(topology.dim));
     }
     add_entities(result, counts);
-    if (!index_.left_out.empty()) result["unsupported"] = index_.left_out;
+    std::vector<std::string> unsupported = index_.left_out;
+    for (const std::string& cells : index_.guessed_orders())
+      unsupported.push_back(fmt::format("no order of the nodes of {}", cells));
+    if (!unsupported.empty()) result["unsupported"] = unsupported;
     for (const MeditIndex::Section& section : index_.sections) look_at_rows(section);
     add_sets(result, sets());
     result["tags"] = tags();
@@ -108,7 +112,8 @@ class MeditInspector {
     std::vector<Point> corners;
     read_medit_rows(in_, index_, section, section.n, [&](const MeditEntry& cell) {
       corners.clear();
-      for (const std::int64_t vertex : cell.numbers) corners.push_back(points_[vertex]);
+      for (const std::int64_t vertex : cell.numbers.first(mesh::topology(keyword.type).n_corners))
+        corners.push_back(points_[vertex]);
       quality_.add(keyword.type, corners);
     });
   }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "barrio/io/medit/medit_keywords.hpp"
+#include "barrio/io/medit/medit_orders.hpp"
 #include "barrio/io/text/scanner.hpp"
 #include "barrio/mpi/context.hpp"
 
@@ -21,7 +22,8 @@ inline constexpr const char* medit_remedy = "check that the file is a complete M
 struct MeditHead {
   bool is_binary = false;
   bool is_swapped = false;  ///< in the opposite byte order
-  int version = 2;          ///< 1: reals of 32 bits in binary files; 3: positions of 64 bits; 4: integers of 64 bits
+  bool has_end = true;      ///< false: a text that stops after its last row
+  int version = 2;          ///< 0, 1: reals of 32 bits in binary files; 3: positions of 64 bits; 4: integers of 64 bits
   int dimension = 3;
 
   [[nodiscard]] std::int64_t integer_bytes() const noexcept { return version > 3 ? 8 : 4; }
@@ -55,11 +57,19 @@ struct MeditIndex {
   };
   MeditHead head;
   std::vector<Section> sections;               ///< in the order of the file, without empty ones
+  std::vector<MeditOrder> orders;              ///< that the file states
   std::vector<std::string> left_out;           ///< names of keywords
   std::vector<std::pair<Rank, Start>> starts;  ///< of texts, on the rank that made it: where each rank's rows begin
 
-  /// Count the rows of a use and type; 0 if the file has no such section.
+  /// Count the rows of a use and type; 0 if the file has no such section. Of cells: those that lists refer to, which
+  /// are cells of first order if there are any.
   [[nodiscard]] std::int64_t n_rows(MeditUse use, mesh::CellType type) const noexcept;
+  /// Find the section of a use and type, likewise; null if there is none.
+  [[nodiscard]] const Section* find(MeditUse use, mesh::CellType type) const noexcept;
+  /// Find the order that the file states for a kind of cell; null if it states none.
+  [[nodiscard]] const MeditOrder* find_order(mesh::CellType type, int n_nodes) const noexcept;
+  /// List the cells of second order whose nodes have the default order although programs differ in it.
+  [[nodiscard]] std::vector<std::string> guessed_orders() const;
   /// Share the sections with all ranks, each with its own offsets. Collective.
   void share(mpi::Context& context);
 };
@@ -68,14 +78,15 @@ struct MeditIndex {
 bool is_medit(std::string_view head) noexcept;
 
 /// Scan a file once and cut its rows into even shares. Local; memory does not grow with the mesh.
-/// @throws Error{bad_input} for a file that is not Medit of versions 1 to 4, ends early, or has cells that barrio
+/// @throws Error{bad_input} for a file that is not Medit of versions 0 to 4, ends early, or has cells that barrio
 /// lacks; {failed}
 MeditIndex index_medit(const std::string& path, int n_ranks);
 
 /// A row of vertices, of cells or of a list.
 struct MeditEntry {
   std::array<double, 3> x{};
-  std::span<const std::int64_t> numbers;  ///< vertices of a cell, 0-based; or the one entry of a list, 0-based
+  std::span<const std::int64_t>
+      numbers;  ///< vertices of a cell, 0-based, in barrio's order; or the one entry of a list, 0-based
   std::int64_t reference = 0;
 };
 /// Read n rows of a section, from its offset on. Local.

@@ -39,21 +39,47 @@ constexpr std::array old_keywords{
     MeditKeyword{"Pentahedra", 9, MeditUse::cells, CellType::prism},
 };
 
+// Cells of second order, and the orders of nodes.
+constexpr std::array keywords_of_orders{
+    MeditKeyword{"EdgesP2", 25, MeditUse::cells, CellType::edge, 3},
+    MeditKeyword{"TrianglesP2", 24, MeditUse::cells, CellType::triangle, 6},
+    MeditKeyword{"QuadrilateralsQ2", 27, MeditUse::cells, CellType::quad, 9},
+    MeditKeyword{"TetrahedraP2", 30, MeditUse::cells, CellType::tet, 10},
+    MeditKeyword{"PyramidsP2", 87, MeditUse::cells, CellType::pyramid, 14},
+    MeditKeyword{"PrismsP2", 86, MeditUse::cells, CellType::prism, 18},
+    MeditKeyword{"HexahedraQ2", 33, MeditUse::cells, CellType::hex, 27},
+    MeditKeyword{"EdgesP2Ordering", 127, MeditUse::ordering, CellType::edge, 3},
+    MeditKeyword{"TrianglesP2Ordering", 129, MeditUse::ordering, CellType::triangle, 6},
+    MeditKeyword{"QuadrilateralsQ2Ordering", 131, MeditUse::ordering, CellType::quad, 9},
+    MeditKeyword{"TetrahedraP2Ordering", 133, MeditUse::ordering, CellType::tet, 10},
+    MeditKeyword{"PyramidsP2Ordering", 135, MeditUse::ordering, CellType::pyramid, 14},
+    MeditKeyword{"PrismsP2Ordering", 137, MeditUse::ordering, CellType::prism, 18},
+    MeditKeyword{"HexahedraQ2Ordering", 139, MeditUse::ordering, CellType::hex, 27},
+    MeditKeyword{"EdgesP1Ordering", 141, MeditUse::ordering, CellType::edge},
+    MeditKeyword{"TrianglesP1Ordering", 143, MeditUse::ordering, CellType::triangle},
+    MeditKeyword{"QuadrilateralsQ1Ordering", 145, MeditUse::ordering, CellType::quad},
+    MeditKeyword{"TetrahedraP1Ordering", 147, MeditUse::ordering, CellType::tet},
+    MeditKeyword{"PyramidsP1Ordering", 149, MeditUse::ordering, CellType::pyramid},
+    MeditKeyword{"PrismsP1Ordering", 151, MeditUse::ordering, CellType::prism},
+    MeditKeyword{"HexahedraQ1Ordering", 153, MeditUse::ordering, CellType::hex},
+};
+
+// Gmsh writes quads and hexes of second order under the keywords of first order.
+constexpr std::array wide_keywords{
+    MeditKeyword{"Quadrilaterals", 7, MeditUse::cells, CellType::quad, 8},
+    MeditKeyword{"Quadrilaterals", 7, MeditUse::cells, CellType::quad, 9},
+    MeditKeyword{"Hexahedra", 10, MeditUse::cells, CellType::hex, 20},
+    MeditKeyword{"Hexahedra", 10, MeditUse::cells, CellType::hex, 27},
+};
+
 struct CodeAndName {
   int code;
   std::string_view name;
 };
 /// Keywords of cells that barrio does not read; a mesh without these cells would have holes.
 constexpr std::array lacking_cells{
-    CodeAndName{24, "TrianglesP2"},
-    CodeAndName{25, "EdgesP2"},
-    CodeAndName{27, "QuadrilateralsQ2"},
-    CodeAndName{30, "TetrahedraP2"},
-    CodeAndName{33, "HexahedraQ2"},
     CodeAndName{46, "Polyhedra"},
     CodeAndName{47, "Polygons"},
-    CodeAndName{86, "PrismsP2"},
-    CodeAndName{87, "PyramidsP2"},
     CodeAndName{88, "QuadrilateralsQ3"},
     CodeAndName{89, "QuadrilateralsQ4"},
     CodeAndName{90, "TrianglesP3"},
@@ -102,6 +128,7 @@ constexpr std::array keywords_left_out{
     CodeAndName{78, "Iterations"},
     CodeAndName{79, "Time"},
     CodeAndName{82, "PeriodicVertices"},
+    CodeAndName{125, "BezierBasis"},
     CodeAndName{126, "ByteFlow"},
     CodeAndName{199, "ReferenceStrings"},
 };
@@ -110,7 +137,7 @@ template <class Same>
 const MeditKeyword* find_keyword(Same&& is_it) {
   for (const std::span<const MeditKeyword> some :
        {std::span<const MeditKeyword>(all_keywords), std::span<const MeditKeyword>(old_keywords),
-        std::span<const MeditKeyword>(refused_keywords)}) {
+        std::span<const MeditKeyword>(keywords_of_orders), std::span<const MeditKeyword>(refused_keywords)}) {
     const auto found = std::ranges::find_if(some, is_it);
     if (found != some.end()) return &*found;
   }
@@ -131,6 +158,17 @@ const MeditKeyword* find_medit_keyword(std::string_view name) noexcept {
 
 const MeditKeyword* find_medit_keyword(int code) noexcept {
   return find_keyword([&](const MeditKeyword& keyword) { return keyword.code == code; });
+}
+
+bool has_wide_keyword(const MeditKeyword& keyword) noexcept {
+  return keyword.n_nodes == 0 &&
+         std::ranges::find(wide_keywords, keyword.code, &MeditKeyword::code) != wide_keywords.end();
+}
+
+const MeditKeyword* find_wide_keyword(std::int64_t code, std::int64_t n_nodes) noexcept {
+  const auto* const found = std::ranges::find_if(
+      wide_keywords, [&](const MeditKeyword& wide) { return wide.code == code && wide.n_nodes == n_nodes; });
+  return found == wide_keywords.end() ? nullptr : found;
 }
 
 const MeditKeyword* medit_cells(CellType type) noexcept {

@@ -41,6 +41,7 @@ class MeditTablesMaker {
       throw AgreedError(ErrorCode::bad_input, {.subject = path_, .cause = "has no cells other than points"});
     add_reference_sets();
     add_lists();
+    tell_of_doubts();
     if (!index_.left_out.empty())
       context_.log().notice(
           fmt::format("{}: keywords of Medit are left out: {}", path_, fmt::join(index_.left_out, ", ")));
@@ -48,19 +49,38 @@ class MeditTablesMaker {
   }
 
  private:
+  void tell_of_doubts() {
+    if (!index_.head.has_end)
+      context_.log().notice(
+          fmt::format("{}: has no 'End'; it was read up to its last line, so later keywords may lack", path_));
+    const std::vector<std::string> guessed = index_.guessed_orders();
+    if (!guessed.empty())
+      context_.log().notice(fmt::format(
+          "{}: does not state the order of the nodes of {}: taken are corners, nodes on the edges of the base, of the "
+          "top, between them, on faces, inside",
+          path_, fmt::join(guessed, ", ")));
+  }
+
   /// Add blocks in ascending dimension and type, as .h5m files have them.
   void add_blocks() {
     tables_.vertices = {index_.n_rows(MeditUse::vertices, CellType::vertex), context_.size()};
     for (int t = 0; t < mesh::n_cell_types; ++t) {
       const auto type = static_cast<CellType>(t);
-      const std::int64_t n = index_.n_rows(MeditUse::cells, type);
-      if (n > 0) tables_.blocks.push_back({type, {n, context_.size()}, mesh::topology(type).n_corners, {}, {}});
+      for (const bool is_second_order : {false, true})
+        for (const Section& section : index_.sections) {
+          const MeditKeyword& keyword = *section.keyword;
+          if (keyword.use == MeditUse::cells && keyword.type == type && (keyword.n_nodes > 0) == is_second_order)
+            tables_.blocks.push_back({type, {section.n, context_.size()}, keyword.n_nodes_of_cell(), {}, {}});
+        }
     }
     references_.resize(tables_.blocks.size() + 1);
   }
 
-  [[nodiscard]] std::size_t block_of(CellType type) const {
-    return std::ranges::find(tables_.blocks, type, &CellBlock::type) - tables_.blocks.begin();
+  [[nodiscard]] std::size_t block_of(const MeditKeyword& cells) const {
+    const auto is_it = [&](const CellBlock& block) {
+      return block.type == cells.type && block.nodes_per_cell == cells.n_nodes_of_cell();
+    };
+    return std::ranges::find_if(tables_.blocks, is_it) - tables_.blocks.begin();
   }
 
   /// Read this rank's rows. Local.
@@ -76,7 +96,7 @@ class MeditTablesMaker {
         });
         break;
       case MeditUse::cells: {
-        const std::size_t b = block_of(section.keyword->type);
+        const std::size_t b = block_of(*section.keyword);
         visit_rows([&](const MeditEntry& cell) {
           for (const std::int64_t vertex : cell.numbers) tables_.blocks[b].nodes.push_back(GlobalId{vertex});
           references_[b + 1].push_back(cell.reference);
@@ -147,7 +167,8 @@ class MeditTablesMaker {
       const MeditKeyword& keyword = *section.keyword;
       if (keyword.use != MeditUse::list) continue;
       const Dim dim = mesh::topology(keyword.type).dim;
-      const std::int64_t first = dim == Dim::vertex ? 0 : tables_.first_row(block_of(keyword.type));
+      const std::int64_t first =
+          dim == Dim::vertex ? 0 : tables_.first_row(block_of(*index_.find(MeditUse::cells, keyword.type)->keyword));
       for (std::int64_t& row : *rows) row += first;
       const std::int32_t set = add_set(tables_, {SetKind::other, 0, std::string(keyword.name)});
       add_members(tables_, set, dim, std::move(*rows++));
