@@ -57,14 +57,13 @@ class VtkhdfFile:
 
     def __init__(self, path: Path) -> None:
         self._faults: list[str] = []
-        self._reader = vtkHDFReader()
+        self._path = str(path)
         vtkOutputWindow.GetInstance().SetDisplayModeToNever()
-        self._reader.AddObserver(vtkCommand.ErrorEvent, self._note_fault)
-        if not self._reader.CanReadFile(str(path)):
+        reader = self._new_reader()
+        if not reader.CanReadFile(self._path):
             raise Unreadable("is not a VTKHDF file, or is truncated")
-        self._reader.SetFileName(str(path))
-        self._reader.UpdateInformation()
-        info = self._reader.GetOutputInformation(0)
+        reader.UpdateInformation()
+        info = reader.GetOutputInformation(0)
         key = vtkStreamingDemandDrivenPipeline.TIME_STEPS()
         self.times: tuple[float, ...] = tuple(info.Get(key)) if info.Has(key) else ()
         if not all(map(math.isfinite, self.times)):
@@ -112,14 +111,21 @@ class VtkhdfFile:
             self._merged = None
         return self._n_meshes
 
+    def _new_reader(self) -> vtkHDFReader:
+        reader = vtkHDFReader()
+        reader.AddObserver(vtkCommand.ErrorEvent, self._note_fault)
+        reader.SetFileName(self._path)
+        return reader
+
     def _read(self, step: int) -> Any:
+        """Read a step with a reader of its own: one that has read a step of one piece reads no others."""
+        reader = self._new_reader()
         if self.times:
-            self._reader.SetStep(step)
-        self._reader.Modified()
-        self._reader.Update()
+            reader.SetStep(step)
+        reader.Update()
         if self._faults:
             raise Unreadable(self._faults[0])
-        return self._reader.GetOutputDataObject(0)
+        return reader.GetOutputDataObject(0)
 
     def _note_fault(self, *_: Any) -> None:
         self._faults.append(_DAMAGED)
