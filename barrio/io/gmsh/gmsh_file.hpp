@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -49,6 +50,7 @@ struct GmshIndex {
   std::map<std::pair<int, int>, std::string> group_names;   ///< (dim, group) -> name
   int n_parts = 0;                                          ///< that the file states; 0: no partition
   std::map<std::pair<int, int>, int> parts;                 ///< (dim, entity) -> part, from 0
+  std::set<std::pair<int, int>> interfaces;                 ///< on rank 0: entities that a partition has made
   std::vector<std::string> left_out;                        ///< on rank 0: sections that are not read
   std::vector<std::pair<Rank, GmshSegment>> node_segments;  ///< on rank 0, by rank
   std::vector<std::pair<Rank, GmshSegment>> element_segments;
@@ -81,13 +83,17 @@ void read_gmsh_elements(
 /// An element of a 2.2 or 1.0 file.
 struct OldGmshElement {
   int type = 0;
-  int group = 0;  ///< physical group; 0: none
-  int part = -1;  ///< -1: none
+  int group = 0;   ///< physical group; 0: none
+  int entity = 0;  ///< geometric entity; 0: not stated
+  int part = -1;   ///< -1: none
   std::span<const std::int64_t> nodes;
 };
 /// Read the elements of this rank's share of such a file. Local.
-void read_old_gmsh_elements(const std::string& path, const GmshIndex& index, const GmshShares& shares,
-                            const std::function<void(const OldGmshElement&)>& visit);
+/// @return number of elements with more numbers on their lines than they take, which are ignored
+std::int64_t read_old_gmsh_elements(const std::string& path, const GmshIndex& index, const GmshShares& shares,
+                                    const std::function<void(const OldGmshElement&)>& visit);
+/// Describe such elements.
+std::string surplus_on_lines(std::int64_t n_elements);
 
 /// Make the tables of such a file, given its index and shares. Collective. @throws AgreedError as read_gmsh
 mesh::MeshTables read_old_gmsh(mpi::Context& context, const std::string& path, const GmshIndex& index,

@@ -5,7 +5,7 @@
 #include "barrio/base/error.hpp"
 #include "barrio/io/common/description.hpp"
 #include "barrio/io/common/node_orders.hpp"
-#include "barrio/io/gmsh/gmsh_file.hpp"
+#include "barrio/io/gmsh/gmsh_groupless.hpp"
 #include "barrio/io/gmsh/gmsh_parts.hpp"
 
 namespace barrio::io::detail {
@@ -35,9 +35,12 @@ Json inspect_gmsh(const std::string& path, const InspectOptions& options) {
   for (const auto& [rank, segment] : index.node_segments) all.nodes.push_back(segment);
   for (const auto& [rank, segment] : index.element_segments) all.elements.push_back(segment);
   std::int64_t n_parts = 0;
+  GmshGroupless groupless;
+  std::int64_t n_surplus = 0;
   if (index.is_old) {
-    read_old_gmsh_elements(path, index, all, [&](const OldGmshElement& element) {
+    n_surplus = read_old_gmsh_elements(path, index, all, [&](const OldGmshElement& element) {
       const int dim = gmsh_dimension(element.type);
+      groupless.add(dim, element.entity, element.group > 0, 1);
       if (element.group > 0) groups[{dim, element.group}] = index.group_name(dim, element.group);
       const CellKind* const kind = kind_of(element.type);
       if (kind == nullptr) return;
@@ -58,7 +61,11 @@ Json inspect_gmsh(const std::string& path, const InspectOptions& options) {
   if (!index.is_old) n_parts = index.n_parts_of(top);
   add_entities(result, counts);
   add_id_sets(result, groups, top, n_parts);
-  if (!index.left_out.empty()) result["unsupported"] = index.left_out;
+  if (!index.is_old) groupless.add_all(index);
+  std::vector<std::string> unsupported = index.left_out;
+  for (std::string& text : groupless.described()) unsupported.push_back(std::move(text));
+  if (n_surplus > 0) unsupported.push_back(surplus_on_lines(n_surplus));
+  if (!unsupported.empty()) result["unsupported"] = unsupported;
   result["tags"] = Json::array();
   if (!has_quality(n_vertices, options)) return result;
   std::vector<std::pair<std::int64_t, Point>> tagged;

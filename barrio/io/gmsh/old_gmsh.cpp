@@ -66,6 +66,7 @@ OldGmshElement element_of(const Scanner& in, int type, std::span<const std::int6
       in.refuse(fmt::format("has an element in physical group {}", tags[0]));
     element.group = std::abs(static_cast<int>(tags[0]));
   }
+  if (n_tags > 1 && std::in_range<std::int32_t>(tags[1])) element.entity = static_cast<int>(tags[1]);
   if (n_tags > 3 && tags[2] > 0) {
     if (tags[3] < 1 || tags[3] > 1 << 30) in.refuse(fmt::format("has an element in partition {}", tags[3]));
     element.part = static_cast<int>(tags[3]) - 1;
@@ -144,10 +145,15 @@ void read_old_gmsh_nodes(Scanner& in, const GmshIndex& index, const GmshShares& 
   }
 }
 
-void read_old_gmsh_elements(const std::string& path, const GmshIndex& index, const GmshShares& shares,
-                            const std::function<void(const OldGmshElement&)>& visit) {
-  if (shares.elements.empty()) return;
+std::string surplus_on_lines(std::int64_t n_elements) {
+  return fmt::format("surplus numbers on the lines of {} element(s)", n_elements);
+}
+
+std::int64_t read_old_gmsh_elements(const std::string& path, const GmshIndex& index, const GmshShares& shares,
+                                    const std::function<void(const OldGmshElement&)>& visit) {
+  if (shares.elements.empty()) return 0;
   Scanner in(path, gmsh_remedy);
+  std::int64_t n_surplus = 0;
   std::vector<std::int64_t> words;
   std::vector<std::int32_t> raw;
   for (const GmshSegment& segment : shares.elements) {
@@ -180,10 +186,12 @@ void read_old_gmsh_elements(const std::string& path, const GmshIndex& index, con
           if (index.is_first && w == 2) check_n_nodes(in, heading.type, in.number<int>());
           words[w] = in.number<std::int64_t>();
         }
+        n_surplus += in.field().empty() ? 0 : 1;
       }
       visit(element_of(in, heading.type, words, heading.n_tags));
     }
   }
+  return n_surplus;
 }
 
 }  // namespace barrio::io::detail

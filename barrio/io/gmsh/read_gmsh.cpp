@@ -16,7 +16,7 @@
 #include "barrio/io/common/node_orders.hpp"
 #include "barrio/io/common/readers.hpp"
 #include "barrio/io/common/tagged_vertices.hpp"
-#include "barrio/io/gmsh/gmsh_file.hpp"
+#include "barrio/io/gmsh/gmsh_groupless.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
 
@@ -104,8 +104,14 @@ void take_parts(const mpi::Context& context, const GmshIndex& index, const std::
 void say_empty_groups(mpi::Context& context, const std::string& path, const GmshIndex& index,
                       const std::map<std::pair<int, int>, std::int32_t>& set_of) {
   std::vector<std::string> empty;
+  const auto has_set = [&](const std::pair<int, int>& key, const std::string& name) {
+    // A name may be given to groups of all dimensions.
+    for (int dim = 0; dim < 4; ++dim)
+      if (set_of.contains({dim, key.second}) && index.group_name(dim, key.second) == name) return true;
+    return false;
+  };
   for (const auto& [key, name] : index.group_names)
-    if (!set_of.contains(key)) empty.push_back(fmt::format("'{}'", name));
+    if (!has_set(key, name)) empty.push_back(fmt::format("'{}'", name));
   if (!empty.empty())
     context.log().notice(fmt::format("{}: groups without elements are left out: {}", path, fmt::join(empty, ", ")));
 }
@@ -192,6 +198,10 @@ MeshTables read_gmsh(mpi::Context& context, const std::string& path) {
   add_points(path, index, points, rows, set_of, tables);
   if (index.n_parts_of(value(tables.top_dim())) > 0) take_parts(context, index, block_of_type, first_of_block, tables);
   say_empty_groups(context, path, index, set_of);
+  GmshGroupless groupless;
+  if (context.is_root()) groupless.add_all(index);
+  if (const auto told = groupless.described(); !told.empty())
+    context.log().notice(fmt::format("{}: {}", path, fmt::join(told, "; ")));
   return tables;
 }
 
