@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ._amr import AmrGrid
-from ._read import FileSeries, Frame, VtkhdfFile, magnitude_of
+from ._read import FileSeries, Frame, VtkhdfFile, magnitude_of, own_cells
 from ._skin import Skin, dimension_of, dimension_of_type, find_skin
 from .colours import round_bands
 
@@ -65,27 +65,27 @@ def find_facts(file: File) -> dict[str, Any]:
     grid = file.first.grid
     if is_plane(file):
         return facts | _mesh_facts(grid) | _plane_facts(grid)
+    if "is_ghost" in grid.cell_data:  # ghosts are there twice: the mesh is that of the own cells
+        facts |= _ghost_facts(grid)
+        grid = own_cells(grid)
     skin = find_skin(grid) if grid.n_cells else None
-    facts |= {
+    facts |= _mesh_facts(grid) | {
         "has_body": skin is not None and skin.body is not None,
         "has_wall": skin is not None and skin.wall is not None,
         "normal": None if skin is None or skin.normal is None else skin.normal.tolist(),
     }
+    if "part" in grid.cell_data:
+        facts["cells_of_part"] = _count(grid.cell_data["part"])
+    if facts.get("kind") == "ghosts":
+        return facts
     if skin is not None and dimension_of(grid) == 3:
         facts["cut"] = _cut_of(np.array(grid.bounds).reshape(3, 2).T, skin)
     fields = _fields_of(grid, file.n_steps > 1)
-    if {"owner", "rank", "is_ghost"} <= set(grid.cell_data):
-        own = np.asarray(grid.cell_data["is_ghost"]) == 0
-        if "part" in grid.cell_data:
-            facts["cells_of_part"] = _count(grid.cell_data["part"][own])
-        return facts | _mesh_facts(grid) | _ghost_facts(grid)
-    facts |= {"kind": "mesh"} | _mesh_facts(grid)
-    if "part" in grid.cell_data:
-        facts["cells_of_part"] = _count(grid.cell_data["part"])
     if file.n_steps > 1:
         return facts | {"kind": "series"} | _series_facts(file, fields)
     _measure(fields, [[_numbers(file.first, field)] for field in fields])
-    return facts | {"fields": fields, "shown_steps": [0], "shown_times": [file.first.time]}
+    shown = {"shown_steps": [0], "shown_times": [file.first.time]}
+    return facts | {"kind": "mesh", "fields": fields} | shown
 
 
 def _cut_of(box: np.ndarray, skin: Skin) -> dict[str, float]:
@@ -145,7 +145,6 @@ def _ghost_facts(grid: Any) -> dict[str, Any]:
     return {
         "kind": "ghosts",
         "n_ranks": n_ranks,
-        "n_cells": int((~ghost).sum()),
         "owned_of_rank": np.bincount(rank[~ghost], minlength=n_ranks).tolist(),
         "ghosts_of_rank": np.bincount(rank[ghost], minlength=n_ranks).tolist(),
         "shown_rank": shown,
@@ -260,12 +259,14 @@ def _series_facts(file: File, fields: list[dict[str, Any]]) -> dict[str, Any]:
     steps = sorted({round(i * last / (MAX_STEPS - 1)) for i in range(MAX_STEPS)})
     final = _numbers(file.frame(last), fields[0]) if fields else np.empty(0)
     values: list[list[np.ndarray]] = [[] for _ in fields]
-    rows, meshes, cells, boxes = [], set(), [], []
+    rows, meshes, cells, boxes, n_parts = [], set(), [], [], 1
     for step in steps:
         frame = file.frame(step)
         meshes.add(frame.mesh)
         cells.append(_n_cells(frame))
         boxes.append(_box_of(frame))
+        if not frame.is_amr and len(part := frame.grid.cell_data.get("part", [])):
+            n_parts = max(n_parts, int(np.max(part)) + 1)
         numbers = [_numbers(frame, field) for field in fields]
         for kept, of_step in zip(values, numbers, strict=True):
             known = of_step[np.isfinite(of_step)]
@@ -291,6 +292,7 @@ def _series_facts(file: File, fields: list[dict[str, Any]]) -> dict[str, Any]:
         "cells_of_step": cells,
         "box": union or None,
     }
+    facts["n_parts"] = n_parts
     facts["field"] = fields[0]["name"] if fields else ""
     is_one = not facts["is_changing"] and bool(fields)
     chosen = choose_frames(table[:, 4]) if is_one else _spread(len(steps))

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 import pyvista as pv
 
@@ -94,6 +93,8 @@ def _put(surface: pv.PolyData, frame: Frame, scale: Bands | list[int]) -> None:
 
 def draw_cut(cut: Cut, bands: Bands, path: Path) -> None:
     """Draw a cut through levels of boxes in bands of colour, with the outlines of the boxes by level."""
+    import matplotlib as mpl
+
     table = mpl.colormaps[bands.colour_map].resampled(bands.count)
     scaled = (cut.values - bands.low) / max(bands.high - bands.low, 1e-300)
     image = np.asarray(table(np.nan_to_num(np.clip(scaled, 0.0, 1.0)), bytes=True))

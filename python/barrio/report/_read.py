@@ -95,7 +95,11 @@ class VtkhdfFile:
         mesh = self._number_of(pieces)
         if self._merged is None:
             self._merged = _merge_points(pieces)
-        return Frame(time, _joined(pieces, *self._merged), mesh)
+        grid = _joined(pieces, *self._merged)
+        is_shown = len(self.times) < 2 and {"owner", "rank"} <= set(grid.cell_data)
+        if "is_ghost" in grid.cell_data and not is_shown:
+            grid = own_cells(grid)
+        return Frame(time, grid, mesh)
 
     def _number_of(self, pieces: list[pv.UnstructuredGrid]) -> int:
         """Count the meshes: the number grows if points or cells differ from the last frame."""
@@ -280,6 +284,16 @@ def _joined(
             name, values = "is_ghost", (np.asarray(values) != 0).astype(np.uint8)
         grid.cell_data[name] = values
     return grid
+
+
+def own_cells(grid: pv.UnstructuredGrid) -> pv.UnstructuredGrid:
+    """Return the own cells of all pieces, each cell once, and their points, without `is_ghost`."""
+    own = grid.extract_cells(np.asarray(grid.cell_data["is_ghost"]) == 0)
+    for data in (own.point_data, own.cell_data):
+        for name in ("vtkOriginalPointIds", "vtkOriginalCellIds", "is_ghost"):
+            if name in data:
+                del data[name]
+    return own
 
 
 def _names(pieces: list[pv.UnstructuredGrid], of: str) -> list[str]:

@@ -85,14 +85,12 @@ def _draw_plane(file: File, facts: dict[str, Any], folder: Path) -> None:
 
 
 def _draw_ghosts(file: File, facts: dict[str, Any], folder: Path) -> None:
-    import numpy as np
-
     from . import _scenes
+    from ._read import own_cells
 
     grid = _scaled(file.first.grid, facts)
     if "part" in grid.cell_data:
-        own = grid.extract_cells(np.asarray(grid.cell_data["is_ghost"]) == 0)
-        _draw_parts(own, facts, folder)
+        _draw_parts(own_cells(grid), facts, folder)
     _scenes.draw_ghosts(grid, facts["shown_rank"], facts["n_ranks"], folder / "ghosts.png")
 
 
@@ -121,17 +119,16 @@ def _draw_states(file: File, facts: dict[str, Any], folder: Path) -> None:
     from . import _scenes
     from ._skin import find_skin
 
-    skins, n_parts = {}, 1
+    skins = {}
     for step in facts["shown_steps"]:
         grid = _scaled(file.frame(step).grid, facts)
         if not grid.n_cells:
             continue
         if "part" not in grid.cell_data:
             grid.cell_data["part"] = np.zeros(grid.n_cells, dtype=np.int32)
-        n_parts = max(n_parts, int(np.max(grid.cell_data["part"])) + 1)
         skins[folder / f"mesh{step}.png"] = find_skin(grid)
     if skins:
-        _scenes.draw_states(skins, n_parts)
+        _scenes.draw_states(skins, facts["n_parts"])
 
 
 def _draw_fields(file: File, facts: dict[str, Any], folder: Path) -> None:

@@ -221,6 +221,22 @@ def test_points_of_one_piece_stay_apart(tmp_path: Path) -> None:
     assert facts_of(shapes.write_mesh(tmp_path / "b.vtkhdf", [whole]))["n_vertices"] == 6
 
 
+def test_ghosts_count_once_in_a_series(tmp_path: Path) -> None:
+    mesh = shapes.quads(2, 1)
+    both = shapes.Mesh(
+        mesh.points, np.concatenate([mesh.cells, mesh.cells[::-1]]), mesh.kind, n_pieces=2
+    )
+    both.of_cells = {
+        "owner": np.array([0, 1, 1, 0]), "rank": np.array([0, 0, 1, 1]), "load": np.array([1.0, 9.0, 2.0, 9.0]),
+        "vtkGhostType": np.array([0, 1, 0, 1], dtype=np.uint8),
+    }  # fmt: skip
+    facts = facts_of(shapes.write_mesh(tmp_path / "a.vtkhdf", [both, both], [0.0, 1.0]))
+    assert facts["kind"] == "series" and facts["n_cells"] == 2 and facts["n_vertices"] == 6
+    assert facts["fields"][0]["range"] == [1.0, 2.0]
+    still = facts_of(shapes.write_mesh(tmp_path / "b.vtkhdf", [both]))
+    assert still["kind"] == "ghosts" and still["ghosts_of_rank"] == [1, 1]
+
+
 @pytest.mark.parametrize(("kind", "name"), [(1, "vertices as cells"), (3, "edges"), (10, "tets")])
 def test_other_cells_are_counted(tmp_path: Path, kind: int, name: str) -> None:
     points = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1.0]])

@@ -133,7 +133,7 @@ def test_nothing_measured_is_said_without_plots(tmp_path: Path, write: Write) ->
     data = made.machine() | {"inside": NOTHING, "between": NOTHING, "distances": [1.0, 10.0]}
     page = report(tmp_path, write(data | {"message_bytes": 0.0}))
     assert plots(page) == []
-    assert "1 result of barrio." in page
+    assert "Results of barrio: machine." in page
     assert "Nothing was measured inside a node" in page
     assert "Nothing was measured between nodes" in page
 

@@ -40,7 +40,7 @@ def amr_section(story: Story) -> Section | None:
         body.append(tag("h3", drawing.path.name))
         views, curves = field_views(story, drawing), curves_of(drawing)
         if not views and not fields_of(drawing):
-            views = [paragraph("The boxes have no values: there is nothing to draw.")]
+            views = [paragraph("The blocks have no values: there is nothing to draw.")]
         body += [*views, *([tag("div", curves, class_="beside")] if curves else [])]
     return Section("amr", "Structured AMR", body)
 

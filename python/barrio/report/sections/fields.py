@@ -19,9 +19,9 @@ def fields_of(drawing: Drawing | None) -> list[dict[str, Any]]:
     return found if isinstance(found, list) else []
 
 
-def unit_of(name: str) -> str:
-    """Return the unit of a field, if its name tells."""
-    return "K" if name == "temperature" else ""
+def unit_of(story: Story, name: str) -> str:
+    """Return the unit of a field, if it is known: that of the example on heat conduction."""
+    return "K" if name == "temperature" and story.results.of("heat") else ""
 
 
 def name_of(field: dict[str, Any]) -> str:
@@ -41,10 +41,10 @@ def field_views(story: Story, drawing: Drawing, time_note: str = "") -> list[Htm
         if len(fields) > 1:
             body.append(tag("h4", name_of(field)))
         body += [tag("div", frames, class_="frames")] if frames else []
-        body += _scale(field)
+        body += _scale(field, unit_of(story, str(field["name"])))
     if drawing.facts.get("kind") == "amr" and body:
         n = len(drawing.facts["levels"])
-        chips = [(OUTLINES[min(i, len(OUTLINES) - 1)], f"boxes of level {i}") for i in range(n)]
+        chips = [(OUTLINES[min(i, len(OUTLINES) - 1)], f"blocks of level {i}") for i in range(n)]
         body.append(legend(chips))
     n_arrays = sum(a["name"] not in _NAMES for a in drawing.facts.get("arrays", []))
     if n_arrays > len(fields) > 0 and body:
@@ -107,9 +107,9 @@ def side_in_words(facts: dict[str, Any]) -> str:
     return "on the outside" if facts.get("dimension") == 3 else "seen from one side"
 
 
-def _scale(field: dict[str, Any]) -> list[Html]:
+def _scale(field: dict[str, Any], unit: str) -> list[Html]:
     """Show the colours of a field, with its range over all steps."""
-    name, unit = name_of(field), unit_of(str(field["name"]))
+    name = name_of(field)
     low, high = field["range"]
     n_missing = int(field.get("n_missing") or 0)
     chips = [(NO_VALUE, "no value")] if n_missing else []
@@ -142,7 +142,7 @@ def curves_of(drawing: Drawing) -> list[Html]:
     fields = fields_of(drawing)
     if fields and any(value is not None for value in facts["mean"]):
         name = name_of(fields[0])
-        of = "boxes' cells that no finer ones cover" if facts["kind"] == "amr" else fields[0]["of"]
+        of = "cells that no finer ones cover" if facts["kind"] == "amr" else fields[0]["of"]
         caption = f"Min, mean and max of {name} over all {of}; each counts alike."
         shown.append(figure(figures.range_over_time(facts, name), caption))
     return shown

@@ -48,13 +48,19 @@ def _contents(drawing: Drawing) -> Html:
     rows: list[list[Any]] = [["contents", _kind_in_words(facts)]]
     if facts.get("kind") == "amr":
         for level, one in enumerate(facts["levels"]):
-            said = f"{words.plural(one['blocks'], 'box', 'boxes')}, {words.plural(one['cells'], 'cell')}"
+            said = f"{words.plural(one['blocks'], 'block')}, {words.plural(one['cells'], 'cell')}"
             rows.append([f"level {level}" + (", last step" if facts["n_steps"] > 1 else ""), said])
     else:
         which = ", first step" if facts.get("is_changing") else ""
         kinds = [f"{words.count(n)} {name}" for name, n in facts["cells"].items()]
+        which += ", own ones" if facts["kind"] == "ghosts" else ""
         rows.append([f"cells{which}", words.listing(kinds) or "none"])
-        rows.append([f"vertices{which}", words.count(facts["n_vertices"])])
+        rows.append(
+            [
+                f"vertices{', first step' if facts.get('is_changing') else ''}",
+                words.count(facts["n_vertices"]),
+            ]
+        )
     if facts.get("box"):
         low, high = facts["box"]
         least = 1e-12 * max(abs(x) for x in [*low, *high])  # smaller ones are rounding

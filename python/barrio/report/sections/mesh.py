@@ -127,7 +127,9 @@ def _cut_table(partitions: list[Document]) -> Html:
 def shape_views(story: Story, drawing: Drawing) -> list[Html]:
     """Show the pictures of a mesh, coloured by part, at some steps if it changes."""
     facts, images = drawing.facts, drawing.images
-    n_parts = 1 if facts.get("is_changing") else len(facts.get("cells_of_part", []))
+    n_parts = len(facts.get("cells_of_part", []))
+    if facts.get("is_changing"):
+        n_parts = int(facts["n_parts"])
     by_part = ", coloured by part" if n_parts > 1 else ""
     body, shown = [], []
     if "parts" in images:
@@ -149,7 +151,7 @@ def shape_views(story: Story, drawing: Drawing) -> list[Html]:
         body.append(paragraph("The mesh has no cells: there is nothing to draw."))
     elif not (shown or states) or drawing.fault:
         body.append(missing_pictures(drawing, story.wants_pictures))
-    if 1 < n_parts <= _MAX_LEGEND and shown:
+    if 1 < n_parts <= _MAX_LEGEND and (shown or states):
         body.append(legend([(colour(i, n_parts), f"part {i}") for i in range(n_parts)]))
     return body
 

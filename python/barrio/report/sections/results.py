@@ -45,7 +45,7 @@ _ELSEWHERE = {
     "phases",
     "goals",
 }
-_MAX_ROWS, _MAX_COLUMNS, _MAX_TABLES = 60, 14, 24
+_MAX_ROWS, _MAX_COLUMNS, _MAX_TABLES = 60, 24, 24
 _MAX_ITEMS, _MAX_TEXT = 12, 160  # of a list, and of a text, that are shown
 
 
@@ -132,19 +132,19 @@ def _collect(
 
 
 def _table_of(title: str, rows: list[dict[str, Any]]) -> Html:
+    """Make a table of objects; columns of objects in them come last."""
     flat = [_flat(row) for row in rows[:_MAX_ROWS]]
-    keys = list(dict.fromkeys(key for row in flat for key in row))[:_MAX_COLUMNS]
+    keys = sorted(dict.fromkeys(key for row in flat for key in row), key=lambda key: ": " in key)
+    more = f" (the first {_MAX_ROWS} of {len(rows)})" if len(rows) > _MAX_ROWS else ""
+    if len(keys) > _MAX_COLUMNS:
+        more += f" ({len(keys) - _MAX_COLUMNS} more columns are in the document)"
+        keys = keys[:_MAX_COLUMNS]
     n_text = 0
     while n_text < len(keys) and all(isinstance(row.get(keys[n_text], ""), str) for row in flat):
         n_text += 1
     cells = [
-        [
-            _written(key.rpartition(": ")[2], row[key]) if key in row else words.NOTHING
-            for key in keys
-        ]
-        for row in flat
+        [_written(key, row[key]) if key in row else words.NOTHING for key in keys] for row in flat
     ]
-    more = f" (the first {_MAX_ROWS} of {len(rows)})" if len(rows) > _MAX_ROWS else ""
     return table([_spoken(key) for key in keys], cells, n_left=max(n_text, 1), caption=title + more)
 
 
@@ -153,9 +153,13 @@ def _flat(row: dict[str, Any]) -> dict[str, Any]:
     flat: dict[str, Any] = {}
     for key, value in row.items():
         if isinstance(value, dict):
-            flat |= {f"{key}: {k}": v for k, v in value.items() if not isinstance(v, dict | list)}
+            flat |= {
+                f"{_text(key)}: {_text(k)}": v
+                for k, v in value.items()
+                if not isinstance(v, dict | list)
+            }
         elif not (isinstance(value, list) and any(isinstance(item, dict) for item in value)):
-            flat[key] = value
+            flat[_text(key)] = value
     return flat
 
 
@@ -172,7 +176,7 @@ def _written(key: str, value: Any) -> str:
     number = as_number(value)
     if number is None:
         return _text(value)
-    if key.endswith("seconds") and number >= 0.0:
+    if (key.endswith("seconds") or key.startswith("phases: ")) and number >= 0.0:
         return words.seconds(number)
     if key.endswith("bytes") and 0.0 <= number < 2.0**63:
         return words.in_bytes(number)

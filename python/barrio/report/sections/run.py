@@ -45,7 +45,7 @@ def field_section(story: Story) -> Section | None:
     if drawing is not None:
         body += field_views(story, drawing, " (no unit)" if runs else "")
         is_distance = is_series and names[0] == "temperature" and not drawing.facts["is_changing"]
-        curves = [_curve(drawing, names[0], runs)] if is_distance else curves_of(drawing)
+        curves = [_curve(story, drawing, names[0])] if is_distance else curves_of(drawing)
     if len(runs) == 1:
         curves.append(_run_table(runs))
     body += [tag("div", curves, class_="beside")] if curves else []
@@ -80,10 +80,10 @@ def _check(document: Document) -> Html:
     )
 
 
-def _curve(drawing: Drawing, name: str, runs: list[Document]) -> Html:
+def _curve(story: Story, drawing: Drawing, name: str) -> Html:
     """Draw the distance from the last frame; a file of frames does not have the known state."""
-    facts = drawing.facts
-    unit = unit_of(name)
+    facts, runs = drawing.facts, story.results.of("heat")
+    unit = unit_of(story, name)
     first, last = facts["mean"][0], facts["mean"][-1]
     caption = f"Distance of the {name} from the last frame, in {drawing.path.name}, "
     caption += f"which has {words.plural(facts['n_steps'], 'frame')}."
