@@ -48,7 +48,9 @@ def make_page(story: Story) -> str:
         raw_section(story),
     ]
     sections = [section for section in made if section is not None]
-    title = f"barrio: {base_name(story.mesh_name)}" if story.mesh_name else "barrio: results"
+    files = [drawing.path.name for drawing in story.drawings]
+    name = base_name(story.mesh_name) or (files[0] if len(files) == 1 else "results")
+    title = f"barrio: {name}"
     main = tag(
         "main",
         tag("header", tag("h1", title), summary(story), cards(story), _provenance(story)),
