@@ -20,7 +20,7 @@ namespace {
 using files::Rows;
 using mesh::MeshTables;
 using mesh::VertexPair;
-using Point = std::array<std::int64_t, 3>;
+using Indices = std::array<std::int64_t, 3>;
 
 /// A part of the diagonal of a zone: vertices that are farther apart are not one, whatever the file says.
 constexpr double relative_tolerance = 1e-6;
@@ -59,8 +59,8 @@ class Joiner {
     return points.path.empty() ? std::vector<std::int64_t>() : files::read_integers(file_, points.path, rows);
   }
   /// Return the i-th point of a range: the first index runs first.
-  [[nodiscard]] static Point walk(const CgnsPoints& points, std::int64_t i) {
-    Point at = points.begin;
+  [[nodiscard]] static Indices walk(const CgnsPoints& points, std::int64_t i) {
+    Indices at = points.begin;
     for (std::size_t d = 0; d < 3; ++d) {
       const std::int64_t along = points.end[d] - points.begin[d];
       const std::int64_t n = std::abs(along) + 1;
@@ -69,7 +69,7 @@ class Joiner {
     }
     return at;
   }
-  [[nodiscard]] GlobalId row_of(const CgnsInterface& face, int place, const Point& point) const {
+  [[nodiscard]] GlobalId row_of(const CgnsInterface& face, int place, const Indices& point) const {
     const CgnsZone& of = zone(place);
     std::int64_t row = of.first_vertex;
     std::int64_t stride = 1;
@@ -84,8 +84,8 @@ class Joiner {
     }
     return GlobalId{row};
   }
-  [[nodiscard]] Point donor_point(const CgnsInterface& face, const Point& point) const {
-    Point there = face.there.begin;
+  [[nodiscard]] Indices donor_point(const CgnsInterface& face, const Indices& point) const {
+    Indices there = face.there.begin;
     for (int d = 0; d < zone(face.zone).n_indices; ++d) {
       const std::int64_t along = point[d] - face.here.begin[d];
       there[std::abs(face.transform[d]) - 1] += face.transform[d] < 0 ? -along : along;
@@ -115,14 +115,14 @@ class Joiner {
   void add_pairs(const CgnsInterface& face, Rows rows, std::span<const std::int64_t> here,
                  std::span<const std::int64_t> there) {
     const auto listed = [&](std::span<const std::int64_t> list, int place, std::int64_t i) {
-      Point at{1, 1, 1};
+      Indices at{1, 1, 1};
       const std::size_t n = zone(place).n_indices;
       for (std::size_t d = 0; d < n; ++d) at[d] = list[static_cast<std::size_t>(i) * n + d];
       return at;
     };
     for (std::int64_t i = 0; i < rows.count; ++i) {
-      const Point a = face.here.path.empty() ? walk(face.here, rows.first + i) : listed(here, face.zone, i);
-      const Point b = face.there.path.empty() ? donor_point(face, a) : listed(there, face.donor, i);
+      const Indices a = face.here.path.empty() ? walk(face.here, rows.first + i) : listed(here, face.zone, i);
+      const Indices b = face.there.path.empty() ? donor_point(face, a) : listed(there, face.donor, i);
       pairs_.push_back({row_of(face, face.zone, a), row_of(face, face.donor, b)});
     }
   }

@@ -21,7 +21,7 @@ namespace {
 using detail::IdLink;
 using detail::NewVertices;
 
-constexpr RegionName merge_region{"tables.merge_vertices"};
+constexpr RegionName merge_vertices_region{"tables.merge_vertices"};
 
 void check(mpi::Context& context, const MeshTables& tables, std::span<const VertexPair> pairs,
            const std::string& subject) {
@@ -107,7 +107,7 @@ void translate_tags(mpi::Context& context, const Slabs& rows_before, std::vector
 
 MergedVertices merge_vertices(mpi::Context& context, MeshTables& tables, const std::vector<VertexPair>& pairs,
                               const std::string& subject) {
-  const Region region(context.trace(), merge_region);
+  const Region region(context.trace(), merge_vertices_region);
   check(context, tables, pairs, subject);
   const std::vector<IdLink> links = links_at_home(context, tables.vertices, pairs);
   std::vector<MeshTables> before(1);  // the vertices alone
