@@ -24,7 +24,7 @@ using mesh::CellType;
 using mesh::Dim;
 using mesh::MeshTables;
 using mesh::SetKind;
-using Section = MeditIndex::Section;
+using MeditSection = MeditIndex::Section;
 
 class MeditTablesMaker {
  public:
@@ -35,7 +35,7 @@ class MeditTablesMaker {
     add_blocks();
     agree_after(context_, [&] {
       Scanner in(path_, medit_remedy, '#');
-      for (const Section& section : index_.sections) read(in, section);
+      for (const MeditSection& section : index_.sections) read(in, section);
     });
     if (tables_.top_dim() == Dim::vertex)
       throw AgreedError(ErrorCode::bad_input, {.subject = path_, .cause = "has no cells other than points"});
@@ -67,7 +67,7 @@ class MeditTablesMaker {
     for (int t = 0; t < mesh::n_cell_types; ++t) {
       const auto type = static_cast<CellType>(t);
       for (const bool is_second_order : {false, true})
-        for (const Section& section : index_.sections) {
+        for (const MeditSection& section : index_.sections) {
           const MeditKeyword& keyword = *section.keyword;
           if (keyword.use == MeditUse::cells && keyword.type == type && (keyword.n_nodes > 0) == is_second_order)
             tables_.blocks.push_back({type, {section.n, context_.size()}, keyword.n_nodes_of_cell(), {}, {}});
@@ -84,7 +84,7 @@ class MeditTablesMaker {
   }
 
   /// Read this rank's rows. Local.
-  void read(Scanner& in, const Section& section) {
+  void read(Scanner& in, const MeditSection& section) {
     const std::int64_t n = Slabs{section.n, context_.size()}.size(context_.rank());
     const auto visit_rows = [&](const auto& visit) { read_medit_rows(in, index_, section, n, visit); };
     switch (section.keyword->use) {
@@ -163,7 +163,7 @@ class MeditTablesMaker {
 
   void add_lists() {
     auto rows = lists_.begin();
-    for (const Section& section : index_.sections) {
+    for (const MeditSection& section : index_.sections) {
       const MeditKeyword& keyword = *section.keyword;
       if (keyword.use != MeditUse::list) continue;
       const Dim dim = mesh::topology(keyword.type).dim;
