@@ -319,6 +319,62 @@ class VtkFiles(Case):
                         nodes["tags/place"][:].reshape(n, 3), nodes["coordinates"][:]
                     )
 
+    def test_polyhedra_of_vtk_keep_their_volumes(self) -> None:
+        grid = make_bricks(3, 2, 2)
+        mixed = vtk.vtkUnstructuredGrid()
+        mixed.SetPoints(grid.GetPoints())
+        for c in range(grid.GetNumberOfCells()):
+            ids = grid.GetCell(c).GetPointIds()
+            order = (0, 1, 3, 2, 4, 5, 7, 6) if grid.GetCellType(c) == vtk.VTK_VOXEL else range(8)
+            nodes = [ids.GetId(i) for i in order]
+            if c % 3 != 0:
+                mixed.InsertNextCell(vtk.VTK_HEXAHEDRON, 8, nodes)
+                continue
+            faces = vtk.vtkIdList()
+            faces.InsertNextId(len(HEX_FACES))
+            for face in HEX_FACES:
+                faces.InsertNextId(4)
+                for corner in face:
+                    faces.InsertNextId(nodes[corner])
+            mixed.InsertNextCell(vtk.VTK_POLYHEDRON, faces)
+        add(mixed.GetCellData(), "cell", numpy.arange(12, dtype="int32"))
+        writers = []
+        for version in (42, 51):
+            for kind in (1, 2):
+                writer = vtk.vtkUnstructuredGridWriter()
+                writer.SetFileVersion(version)
+                writer.SetFileType(kind)
+                writers.append((writer, f"polyhedra{version}{kind}.vtk"))
+        for mode in (vtk.vtkXMLWriter.Ascii, vtk.vtkXMLWriter.Binary, vtk.vtkXMLWriter.Appended):
+            writer = vtk.vtkXMLUnstructuredGridWriter()
+            writer.SetDataMode(mode)
+            writers.append((writer, f"polyhedra{mode}.vtu"))
+        for writer, name in writers:
+            with self.subTest(file=name):
+                path = self.folder / name
+                writer.SetFileName(str(path))
+                writer.SetInputData(mixed)
+                self.assertEqual(writer.Write(), 1)
+                out = path.with_suffix(".vtkhdf")
+                self.assert_code(barrio("convert", path, out, ranks=3), 0)
+                types = {}
+                for piece in pieces_of(out):
+                    sizes = vtk.vtkCellSizeFilter()
+                    sizes.SetInputData(piece)
+                    sizes.Update()
+                    volumes = vtk_to_numpy(sizes.GetOutput().GetCellData().GetArray("Volume"))
+                    numpy.testing.assert_allclose(volumes, 1.0, rtol=1e-12)
+                    numbers = vtk_to_numpy(piece.GetCellData().GetArray("cell"))
+                    for c, number in enumerate(numbers):
+                        types[int(number)] = piece.GetCellType(c)
+                self.assertEqual(
+                    types,
+                    {
+                        c: vtk.VTK_HEXAHEDRON if c % 3 != 0 else vtk.VTK_POLYHEDRON
+                        for c in range(12)
+                    },
+                )
+
     def test_polyhedra_are_opened_by_vtk(self) -> None:
         mesh = self.folder / "polyhedra.h5m"
         self.assert_code(barrio("generate", "box", "-c", 3, 2, 2, "-o", mesh), 0)
