@@ -55,11 +55,11 @@ class Adapt : public Command {
         "--error-field", error_field_,
         "Field or tag of the file with an error for each cell, instead of --size: lengths make it --target-error");
     CLI::Option* const target = app.add_option("--target-error", target_.error, "Wanted error of each cell")
-                                    ->check(CLI::PositiveNumber)
+                                    ->check(positive_number())
                                     ->needs(errors);
     errors->needs(target);
     app.add_option("--error-order", target_.order, "p, where halving the size of a cell leaves 2^-p of its error")
-        ->check(CLI::PositiveNumber)
+        ->check(positive_number())
         ->capture_default_str()
         ->needs(errors);
     app.add_option("--min-size", options_.limits.min_size, "Lower bound of wanted lengths");
@@ -76,7 +76,7 @@ class Adapt : public Command {
     app.add_option("--tolerance", options_.tolerance,
                    "Distance by which vertices may leave planes and straight lines (default: a few units of the last "
                    "digit of the coordinates)")
-        ->check(CLI::PositiveNumber);
+        ->check(positive_number());
     app.add_option(
            "--min-quality", options_.min_quality,
            "Mean ratio (1 is regular): no change but the halving of long edges makes a cell worse than both this "
@@ -92,10 +92,10 @@ class Adapt : public Command {
                    "corner or set, 3 --frozen, 4 quality; 5 an edge is too long; else 0");
     app.add_option("--max-cells", options_.max_cells_per_rank,
                    "Refuse sizes that need more cells on each rank (default: as many as fit into the memory)")
-        ->check(CLI::PositiveNumber);
+        ->check(positive_number());
     app.add_option("--max-seconds", options_.max_seconds,
                    "Stop after that, with a valid mesh that is not fully adapted")
-        ->check(CLI::NonNegativeNumber);
+        ->check(number_from_0());
     app.add_flag(
         "--leave-out", options_.leaves_out,
         "Drop data that cannot be kept yet: values that are entities, and many different values on faces and edges");

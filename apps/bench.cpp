@@ -24,6 +24,7 @@ struct Run {
 /// A benchmark, and the runs that together measure all its goals.
 struct Benchmark {
   const char* name;
+  const char* summary;
   int n_ranks;  // by default
   std::vector<Run> runs;
 };
@@ -31,18 +32,19 @@ struct Benchmark {
 const std::vector<Benchmark>& benchmarks() {
   static const std::vector<Benchmark> all{
       {"exchange",
+       "messages of 8 bytes to neighbours",
        2,
        {{2, {"--pattern", "ring", "--iterations", "1024", "61440", "491520"}},
         {16, {"--pattern", "tile", "--iterations", "64", "2048"}},
         {16, {"--pattern", "meet", "--iterations", "64"}},
         {2, {"--work", "gather"}},
         {2, {"--work", "transfer"}}}},
-      {"adapt", 2, {{2, {}}}},
-      {"amr", 1, {{1, {}}, {2, {"--parts", "rm3d"}}}},
-      {"delaunay", 1, {{1, {}}}},
-      {"mesh", 2, {{2, {}}}},
-      {"rankmap", 1, {{1, {}}}},
-      {"strategies", 2, {{2, {}}}},
+      {"adapt", "a cube adapted to a shock, and to moving bubbles", 2, {{2, {}}}},
+      {"amr", "structured AMR of compressible flow", 1, {{1, {}}, {2, {"--parts", "rm3d"}}}},
+      {"delaunay", "quality triangulation on one core", 1, {{1, {}}}},
+      {"mesh", "read a mesh, resolve shared entities, add ghosts", 2, {{2, {}}}},
+      {"rankmap", "placements of ranks on machines", 1, {{1, {}}}},
+      {"strategies", "strategies of a repeated exchange", 2, {{2, {}}}},
   };
   return all;
 }
@@ -52,14 +54,17 @@ class Bench : public Command {
   explicit Bench(const GlobalOptions& options) : options_(options) {}
   [[nodiscard]] std::string name() const override { return "bench"; }
   [[nodiscard]] std::string summary() const override {
-    return "Run a benchmark (adapt, amr, delaunay, exchange, mesh, rankmap, strategies) against the alternatives to "
-           "barrio; "
-           "bench NAME --help shows its options. bench all runs all of them, or those named after it, and lists every "
-           "goal, "
-           "missed ones first";
+    return "Run a benchmark against the alternatives to barrio; bench NAME --help shows its options. bench all runs "
+           "all of them, or those named after it, and lists every goal, missed ones first";
   }
   [[nodiscard]] std::string example() const override {
     return "barrio --ranks 2 bench exchange --pattern ring --iterations 1024 61440";
+  }
+  [[nodiscard]] std::string more_help() const override {
+    std::string text = "Benchmarks, and the ranks that they have by default:\n";
+    for (const Benchmark& one : benchmarks())
+      text += fmt::format("\t{}\t{} ({})\n", one.name, one.summary, one.n_ranks);
+    return text + "\n";
   }
   void add_options(CLI::App& app) override {
     app.prefix_command();  // all following words belong to the benchmark

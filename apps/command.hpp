@@ -1,6 +1,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <span>
@@ -39,6 +40,8 @@ class Command {
   [[nodiscard]] virtual std::string summary() const = 0;
   /// Return one command line that works, shown by --help.
   [[nodiscard]] virtual std::string example() const = 0;
+  /// Return further lines for --help, each paragraph with its end of line; most commands have none.
+  [[nodiscard]] virtual std::string more_help() const { return ""; }
   /// Tell whether it needs MPI; other commands never initialise it, so they work on a login node.
   [[nodiscard]] virtual bool is_parallel() const { return false; }
   virtual void add_options(CLI::App& app) = 0;
@@ -132,15 +135,26 @@ inline CLI::Validator positive_integer() {
           "POSITIVE"};
 }
 
-/// Accept a finite number above 0; CLI11's own check prints 300 digits.
-inline CLI::Validator positive_seconds() {
+/// Accept a finite number above 0.
+inline CLI::Validator positive_number() {
   return {[](const std::string& text) {
-            double seconds = 0.0;
-            return CLI::detail::lexical_cast(text, seconds) && seconds > 0.0 && seconds <= 1e9
+            double number = 0.0;
+            return CLI::detail::lexical_cast(text, number) && number > 0.0 && std::isfinite(number)
                        ? std::string()
-                       : text + " is not a number of seconds above 0";
+                       : text + " is not a number above 0";
           },
-          "SECONDS"};
+          "POSITIVE"};
+}
+
+/// Accept a finite number of 0 or more.
+inline CLI::Validator number_from_0() {
+  return {[](const std::string& text) {
+            double number = -1.0;
+            return CLI::detail::lexical_cast(text, number) && number >= 0.0 && std::isfinite(number)
+                       ? std::string()
+                       : text + " is not a number of 0 or more";
+          },
+          "NONNEGATIVE"};
 }
 
 /// Accept names that end in a suffix: readers choose the format by it.

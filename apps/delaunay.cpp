@@ -73,7 +73,7 @@ class Delaunay : public Command {
             ->check(CLI::Range(0.0, 34.0))
             ->capture_default_str();
     CLI::Option* const area =
-        app.add_option("--max-area", refining_.max_area, "Max area of a triangle")->check(CLI::PositiveNumber);
+        app.add_option("--max-area", refining_.max_area, "Max area of a triangle")->check(positive_number());
     CLI::Option* const size =
         app.add_option("--area", area_text_,
                        "Max area of a triangle by position: a formula of x and y, as in '1e-4 + 0.01*(x^2+y^2)'");
@@ -85,8 +85,7 @@ class Delaunay : public Command {
     app.add_flag("!--keep-segments", refining_.splits_segments, "Add no points on any segment");
     app.add_flag("--hull", triangulating_.fills_hull,
                  "Triangulate the convex hull, not just the area that segments enclose");
-    app.add_option("--max-triangles", refining_.max_triangles, "Stop before there are more")
-        ->check(CLI::PositiveNumber);
+    app.add_option("--max-triangles", refining_.max_triangles, "Stop before there are more")->check(positive_number());
     app.add_option(
            "--audit", audited_,
            "Instead: check that a file (.h5m or .ele) is a triangulation of IN within the bounds; exit code 4 if not")

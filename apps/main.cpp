@@ -9,6 +9,7 @@
 
 #include "apps/command.hpp"
 #include "apps/renamed.hpp"
+#include "apps/text/help.hpp"
 #include "barrio/base/abort.hpp"
 #include "barrio/base/temporary_file.hpp"
 #include "barrio/base/text.hpp"
@@ -50,6 +51,8 @@ Error usage_error(const CLI::App& app, const CLI::ParseError& error) {
       if (const std::string now = present_spelling(plain); std::ranges::find(known, now) != known.end())
         return {ErrorCode::usage,
                 {.subject = fmt::format("'{}'", word), .cause = fmt::format("is spelt {}", now), .remedy = help}};
+      if (const std::string_view why = why_dropped(plain); !why.empty())
+        return {ErrorCode::usage, {.subject = fmt::format("'{}'", word), .cause = std::string(why), .remedy = help}};
       return {ErrorCode::usage,
               {.subject = fmt::format("'{}'", word),
                .cause = fmt::format("is not {} of barrio{}.{}",
@@ -182,14 +185,16 @@ int main_of(int argc, char** argv) {
   app.name("barrio");
   app.set_help_flag("-h,--help", "Show this help and exit");
   GlobalOptions options;
-  add_global_options(app, options, "Options");
+  add_global_options(app, options, "Options of all commands");
+  app.formatter(std::make_shared<HelpFormatter>(help_columns()));
   app.require_subcommand(1);
   app.fallthrough();
   const auto commands = all_commands(options);
   for (const auto& command : commands) {
     CLI::App* sub = app.add_subcommand(command->name(), command->summary());
     sub->set_help_flag("-h,--help", "Show this help and exit");
-    sub->footer("Example:\n  " + command->example());
+    sub->footer(command->more_help() + "Example:\n  " + command->example() +
+                "\n\nOptions of all commands (--ranks, --json, --result, --times, --trace): barrio --help");
     sub->fallthrough();
     command->add_options(*sub);
     if (command->is_prefix()) add_global_options(*sub, options, "");

@@ -81,7 +81,7 @@ class Map : public Command {
         app.add_option("--collectives", collectives_,
                        "Weight of the traffic of collectives in a recorded run, beside 1 for all other; 0: ignored. "
                        "Their pairs are guessed: without this option they alone do not justify a new order")
-            ->check(CLI::NonNegativeNumber)
+            ->check(number_from_0())
             ->capture_default_str();
     app.add_option("--min-gain", min_gain_percent_,
                    "Percent of the cost that a new order must save; with less the given order stays. At equal cost the "
@@ -105,7 +105,7 @@ class Map : public Command {
                    "Approximate seconds to search; the result depends on this number, not on the machine; more is "
                    "never worse, and powers of two (0.5, 1, 2) are used in full");
     app.add_option("--seed", options_.seed, "Seed of the search; the same seed gives the same result")
-        ->check(CLI::NonNegativeNumber)
+        ->check(number_from_0())
         ->capture_default_str();
     format_option_ =
         app.add_option("-f,--format", format_,

@@ -49,8 +49,6 @@ class Partition : public Command {
     app.add_option("--tag", h5m_.partition_tag,
                    "Name of the partition in the file: a new name adds one to those of IN, a known name replaces one")
         ->capture_default_str();
-    app.add_flag("--full-parts", h5m_.full_parts,
-                 "Also list the faces, edges and sets of each part in its set, for readers that expect them there");
     app.add_option("--drop", drop_,
                    "Drop a part of the mesh: geometry (its sets, and faces and edges that are only in these)")
         ->check(CLI::IsMember({"geometry"}));
@@ -103,7 +101,10 @@ class Partition : public Command {
                                                 r["mean_neighbours"].get<double>(), count("max_neighbours")));
     if (r["empty_parts"] != 0) rows.emplace_back("empty parts", count("empty_parts"));
     if (r.value("split_parts", 0) != 0)
-      rows.emplace_back("split parts", fmt::format("{} of more than one piece", count("split_parts")));
+      rows.emplace_back("split parts",
+                        fmt::format("{} of {} parts are not connected: each has several pieces that share no face; "
+                                    "another --method may avoid that",
+                                    count("split_parts"), format_count(n_parts_)));
     return output_ + "\n" + two_columns(rows);
   }
 

@@ -114,7 +114,7 @@ class Probe : public Command {
         ->capture_default_str();
     app.add_option("--limit", limit_seconds_,
                    "Seconds for the whole: nothing is begun after them, and one run gets at most half of them")
-        ->check(positive_seconds())
+        ->check(positive_number())
         ->capture_default_str();
     app.add_flag("--no-settings", skips_settings_, "Skip the runs with other eager limits and socket buffers");
     app.add_flag("--no-store", is_not_stored_, "Do not store the profiles; --result still has them");

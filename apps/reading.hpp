@@ -21,7 +21,7 @@ struct Reading {
         ->check(CLI::IsMember({"keep", "reduce"}))
         ->capture_default_str();
     app.add_option("--step", step, "Time step to read, from 1, of Exodus, CF netCDF and CGNS files; 0: the last one")
-        ->check(CLI::NonNegativeNumber)
+        ->check(number_from_0())
         ->capture_default_str();
   }
   /// Set them in io::TableOptions or io::ReadOptions.

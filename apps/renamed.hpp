@@ -27,4 +27,11 @@ inline std::string present_spelling(std::string_view word) {
   return {};
 }
 
+/// Say why an option does not exist any more. Local. @return empty for all other words
+inline std::string_view why_dropped(std::string_view word) {
+  if (word == "--full-parts")
+    return "does not exist any more: it made files larger, and no faster to load; leave it out";
+  return {};
+}
+
 }  // namespace barrio::apps

@@ -5,6 +5,8 @@
 #undef exit
 #endif
 #include <CLI/CLI.hpp>
+#include <string>
+#include <string_view>
 
 #include "barrio/base/error.hpp"
 #include "barrio/mpi/context.hpp"
@@ -14,6 +16,8 @@ namespace barrio::bench {
 /// Parse the command line of a benchmark on all ranks; rank 0 prints help. @return false after printing help
 /// @throws AgreedError{usage} for an unknown option
 inline bool parse(CLI::App& app, const char* name, mpi::Context& context, int argc, char** argv) {
+  const std::string_view words(name);
+  app.name(words.starts_with("barrio ") ? std::string(words) : "barrio " + std::string(words));  // not its path
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& wanted) {

@@ -257,13 +257,13 @@ class Flows(Case):
             [f"rank {r}" for r in range(8)],
         )
 
-    def test_several_partitions_full_parts_and_no_geometry(self) -> None:
+    def test_several_partitions_and_no_geometry(self) -> None:
         bricks, one, two, bare = (
             self.folder / f"{name}.h5m" for name in ("bricks", "one", "two", "bare")
         )
         made = ("generate", "box", "--cells", 8, 9, 10, "--volumes", 4, 4, 4, "-o", bricks)
         self.assert_code(at_ranks(*made), 0)
-        cut = at_ranks("partition", bricks, "-n", 3, "--full-parts", "-o", one, "--json").json()
+        cut = at_ranks("partition", bricks, "-n", 3, "-o", one, "--json").json()
         self.assertEqual((cut["tag"], cut["parts"]), ("PARALLEL_PARTITION", 3))
         words = ("--method", "hilbert", "--tag", "FINE", "-o", two, "--json")
         self.assertEqual(at_ranks("partition", one, "-n", 7, *words).json()["tag"], "FINE")

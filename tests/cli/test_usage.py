@@ -32,6 +32,57 @@ class Help(Case):
             usage = barrio(*words, "--help").out.split("Usage: ")[1]
             self.assertTrue(usage.startswith(" ".join(("barrio", *words)) + " ["), usage[:80])
 
+    def test_help_fits_into_the_terminal(self) -> None:
+        for words in ([], *([command] for command in COMMANDS)):
+            texts = set()
+            for width in (40, 80, 200):
+                with self.subTest(words=words, width=width):
+                    outcome = barrio(*words, "--help", environment={"COLUMNS": str(width)})
+                    self.assert_code(outcome, 0)
+                    text, _, example = outcome.out.partition("Example")
+                    for line in text.splitlines():
+                        self.assertLessEqual(len(line), width, line)
+                    for line in example.splitlines():  # a command is broken between words only
+                        if len(line) > width:
+                            self.assertEqual(len(line.removesuffix("\\").split()), 1, line)
+                    self.assertNotRegex(outcome.out, r"\d{20}")
+                    self.assertRegex(outcome.out, rf"(?m)^Usage: {' '.join(['barrio', *words])} \[")
+                    texts.add("".join(text.split()))
+            self.assertEqual(len(texts), 1, "the same text at all widths")
+
+    def test_help_without_a_terminal_is_80_wide(self) -> None:
+        outcome = barrio("--help", environment={"COLUMNS": ""})
+        widest = max(len(line) for line in outcome.out.splitlines())
+        self.assertTrue(70 <= widest <= 80, outcome.out)
+
+    def test_help_names_the_options_of_all_commands(self) -> None:
+        whole = barrio("--help").out
+        for option in ("--ranks", "--json", "--result", "--times", "--trace", "--version"):
+            self.assertRegex(whole, rf"(?m)^  {option}\b")
+        for command in COMMANDS:
+            self.assertIn("Options of all commands", barrio(command, "--help").out)
+
+    def test_bench_lists_all_benchmarks(self) -> None:
+        shown = barrio("bench", "--help").out
+        programs = {
+            path.name
+            for path in (SOURCE / "benchmarks").iterdir()
+            if (path / "CMakeLists.txt").exists()
+        }
+        self.assertGreater(len(programs), 5)
+        for name in programs:
+            self.assertRegex(shown, rf"(?m)^  {name} ")
+
+    def test_a_number_out_of_range_is_named_in_few_words(self) -> None:
+        for words in (
+            ("adapt", "x.h5m", "--size", 1, "-o", "y.h5m", "--tolerance", -1),
+            ("adapt", "x.h5m", "--size", 1, "-o", "y.h5m", "--max-seconds", -1),
+            ("load", "x.h5m", "--step", -1),
+        ):
+            outcome = barrio(*words)
+            self.assert_error(outcome, 2, f"{words[-2]}: -1 is not a number")
+            self.assertNotRegex(outcome.err, r"\d{20}")
+
     def test_help_and_version_need_no_mpi(self) -> None:
         # A missing transport makes MPI_Init fail; the first run checks that it does.
         broken = {
@@ -105,6 +156,10 @@ class WrongCommandLines(Case):
         self.expect(["--jsn", "info", "x"], "Did you mean '--json'?")
         self.expect(["info", "x", "--rank", 4], "Did you mean '--ranks'?")
         self.expect(["info", "a", "b"], "'b': is not an argument of barrio info")
+
+    def test_an_option_that_was_dropped(self) -> None:
+        words = ["partition", "x.h5m", "-n", 2, "--full-parts", "-o", "y.h5m"]
+        self.expect(words, "'--full-parts': does not exist any more", "leave it out")
 
     def test_former_spellings(self) -> None:
         for command, former, present in (
