@@ -175,8 +175,8 @@ class Record : public Command {
     app.add_option("--for", for_,
                    "Record only for this long, as in 60s or 10m, and write; the program continues undisturbed");
     app.add_option("--collect", collect_,
-                   "Instead: write the document from the folder OUTPUT.ranks, which a recording under the launcher "
-                   "left when its job was killed");
+                   "Instead: write the documents from the folder of a recording that was killed: OUTPUT.ranks of one "
+                   "under the launcher, or .OUTPUT.*");
     app.add_option("COMMAND", command_,
                    "Command to run, after '--': a launcher with a program, a script, or a program");
   }
@@ -220,7 +220,7 @@ class Record : public Command {
       end = watch_program(command, options_.is_json ? ProgramOutput::to_errors : ProgramOutput::shown);
     }
     code_ = end.code;
-    keep_documents(place.path(), output);
+    keep_documents(place.path(), output, Keep::moves);
     keep_kept(place.path(), output, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
     // MPICH's launcher ends with 0 when a signal told it to end and its only rank died of that.
     if (code_ == 0 && end.signal != 0 && std::ranges::any_of(jobs_, &Job::is_ended_early))
@@ -281,11 +281,15 @@ class Record : public Command {
   }
 
   Json collect() {
-    keep_kept(collect_, fs::absolute(output_), {});
+    const fs::path output = fs::absolute(output_);
+    check_writable(output.string());
+    keep_documents(collect_, output, Keep::copies);  // of jobs that had ended when the recording was killed
+    keep_kept(collect_, output, {});
     if (jobs_.empty())
-      throw Error(ErrorCode::failed, {.subject = collect_,
-                                      .cause = "has no files of ranks",
-                                      .remedy = "name the folder OUTPUT.ranks beside the document"});
+      throw Error(ErrorCode::failed,
+                  {.subject = collect_,
+                   .cause = "has neither files of ranks nor documents of jobs",
+                   .remedy = "name the folder OUTPUT.ranks beside the document, or .OUTPUT.* of a killed recording"});
     return result();
   }
 
@@ -312,17 +316,24 @@ class Record : public Command {
         fmt::format("{}-{}{}", output.stem().string(), jobs_.size() + 1, output.extension().string()));
   }
 
-  /// Move the documents of the jobs to the output path, in the order in which the jobs ended.
-  void keep_documents(const fs::path& folder, const fs::path& output) {
+  enum class Keep { moves, copies };
+
+  /// Bring the documents of the jobs to the output path, in the order in which the jobs ended.
+  void keep_documents(const fs::path& folder, const fs::path& output, Keep how) {
     std::vector<int> numbers;
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder))
+    std::error_code problem;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder, problem))
       if (entry.path().extension() == ".json") numbers.push_back(std::atoi(entry.path().stem().c_str()));
     std::ranges::sort(numbers);
     for (const int number : numbers) {
       const fs::path made = folder / fmt::format("{}.json", number);
       const rankmap::RecordedRun run = rankmap::read_recorded_run(made.string());
       const fs::path kept = next_path(output);
-      fs::rename(made, kept);
+      if (how == Keep::moves) {
+        fs::rename(made, kept);
+      } else {
+        write_file_atomically(kept.string(), read_json_file(made.string()).dump() + "\n");
+      }
       jobs_.push_back(summarise(jobs_.empty() ? output_ : kept.string(), run));
     }
   }

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from collections import Counter
 from pathlib import Path
@@ -406,6 +407,35 @@ class Record(unittest.TestCase):
                     f"{' '.join(words)}: {per_message:.1f} instructions a message", file=sys.stderr
                 )
                 path.unlink()
+
+
+class KilledRecording(unittest.TestCase):
+    """`barrio record` itself is killed, after its job has ended well."""
+
+    def test_its_folder_has_the_document(self) -> None:
+        folder = Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, folder)
+        job = " ".join([*MPIEXEC, "-n", str(RANKS), PROGRAM, "world"])
+        words = [COMMAND, "record", "-o", "t.json", "--", "sh", "-c", f"{job}; sleep 10"]
+        with subprocess.Popen(
+            words, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        ) as process:
+            end = time.monotonic() + 60
+            while not list(folder.glob(".t.json.*/1.json")) and time.monotonic() < end:
+                time.sleep(0.05)
+            process.kill()
+        self.assertFalse((folder / "t.json").exists())
+        (left,) = folder.glob(".t.json.*")
+        for output in ("t.json", "again.json"):  # the folder stays as it is
+            done = execute(
+                [COMMAND, "--json", "record", "--collect", left.name, "-o", output], cwd=folder
+            )
+            self.assertEqual(done.code, 0, str(done))
+            (told,) = done.json()["jobs"]
+            self.assertFalse(told["ended_early"])
+            document = json.loads((folder / output).read_text())
+            self.assertEqual(rows_of(document), ring(RANKS, 12 * 80, 12))
+        self.assertEqual(len(list(folder.glob("*.json"))), 2)
 
 
 if __name__ == "__main__":
