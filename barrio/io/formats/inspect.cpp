@@ -13,6 +13,7 @@ Json inspect(const std::string& path, InspectOptions options) {
   Json result;
   const Status fault = capture([&] {
     result = detail::known_format(detect_format(path)).inspect(path, options);
+    if (result["entities"].empty()) result["unsupported"].push_back("a mesh without cells: it can be read only here");
     result["file_bytes"] = std::filesystem::file_size(path);
   });
   if (fault) throw watch.explain(*fault).value_or(*fault);

@@ -17,6 +17,7 @@
 #include "barrio/io/common/description.hpp"
 #include "barrio/io/common/readers.hpp"
 #include "barrio/io/exodus/exodus_file.hpp"
+#include "barrio/io/formats/foreign_formats.hpp"
 #include "barrio/io/medit/medit_file.hpp"
 #include "barrio/io/su2/su2_file.hpp"
 #include "barrio/io/vtk/inspect_vtk.hpp"
@@ -31,6 +32,9 @@ namespace {
 std::string head_of(const std::string& path) {
   std::error_code code;
   if (std::filesystem::is_directory(path, code)) {
+    if (const std::optional<ForeignFormat> foreign = find_foreign_folder(path))
+      throw Error(ErrorCode::bad_input,
+                  {.subject = path, .cause = fmt::format("is {}", foreign->name), .remedy = foreign->remedy});
     throw Error(ErrorCode::failed, {.subject = path, .cause = "is a folder, not a mesh file"});
   }
   std::ifstream file(path, std::ios::binary);
@@ -127,9 +131,21 @@ const files::NetcdfFile* UnknownFile::netcdf() {
   return netcdf_ ? &*netcdf_ : nullptr;
 }
 
+std::uint64_t UnknownFile::bytes() const {
+  std::error_code code;
+  const std::uintmax_t n = std::filesystem::file_size(path_, code);
+  return code ? 0 : n;
+}
+
 std::optional<Format> find_format(UnknownFile& file) {
-  for (const KnownFormat& known : formats)
-    if (known.is(file)) return known.format;
+  const auto known = std::ranges::find_if(formats, [&](const KnownFormat& one) { return one.is(file); });
+  // Other XML and other grids of longitudes and latitudes may look like a format that is known by little.
+  if (known != formats.end() && known->format != Format::vtu && known->format != Format::climate) return known->format;
+  if (const std::optional<ForeignFormat> foreign = find_foreign_format(file))
+    throw Error(ErrorCode::bad_input, {.subject = file.path(),
+                                       .cause = fmt::format("is {}, which barrio does not read", foreign->name),
+                                       .remedy = foreign->remedy});
+  if (known != formats.end()) return known->format;
   // The reader of .h5m reports what an HDF5 file lacks.
   return file.is_hdf5() ? std::optional(Format::h5m) : std::nullopt;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,6 +19,9 @@ class UnknownFile {
   /// @throws Error{failed} if it cannot be read, {bad_input} if it is a truncated HDF5 file
   explicit UnknownFile(const std::string& path);
   [[nodiscard]] std::string_view head() const& noexcept { return head_; }
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+  /// Return the size of the file; 0 if it is unknown.
+  [[nodiscard]] std::uint64_t bytes() const;
   /// Tell whether it has an HDF5 group; false for other files.
   [[nodiscard]] bool has_group(const char* group) const;
   [[nodiscard]] bool is_hdf5() const noexcept { return hdf5_.has_value(); }
@@ -44,6 +48,7 @@ struct KnownFormat {
 };
 
 /// Find the format of a file by its contents; nothing if it is unknown.
+/// @throws Error{bad_input} for the format of another program, with one that converts it
 std::optional<Format> find_format(UnknownFile& file);
 const KnownFormat& known_format(Format format);
 
