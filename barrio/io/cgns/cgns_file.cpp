@@ -8,6 +8,7 @@
 
 #include "barrio/base/error.hpp"
 #include "barrio/io/cgns/cgns_nodes.hpp"
+#include "barrio/io/cgns/mixed_section.hpp"
 #include "barrio/io/common/node_orders.hpp"
 
 namespace barrio::io::detail {
@@ -15,27 +16,47 @@ namespace {
 
 using mesh::CellType;
 
-CgnsSection section_of(hid_t file, const std::string& path, const CgnsZone& zone, const std::string& name) {
+std::string type_name(std::int64_t number) {
+  if (number == 22) return " (NGON_n)";
+  return number == 23 ? " (NFACE_n)" : "";
+}
+
+/// Add a section to its zone; of one of mixed types an entry for each type.
+void add_section(hid_t file, const std::string& path, CgnsZone& zone, const std::string& name) {
   CgnsSection section{.path = zone.path + "/" + name, .name = name};
   const auto type = files::read_integers(file, data_of(section.path));
   const auto range = files::read_integers(file, data_of(section.path + "/ElementRange"));
   const auto sizes = files::extents(file, data_of(section.path + "/ElementConnectivity"));
+  const bool is_mixed = !type.empty() && type[0] == 20 && !zone.is_structured;
   const CellKind* const known = type.empty() ? nullptr : cgns_kind(static_cast<int>(type[0]));
-  if (known == nullptr || known->type == CellType::vertex) {
+  if (!is_mixed && (known == nullptr || known->type == CellType::vertex))
     refuse(ErrorCode::bad_input, path,
            fmt::format("section '{}' of zone '{}' has elements of CGNS type {}{}, which are not supported", name,
-                       zone.name, type.empty() ? 0 : type[0], !type.empty() && type[0] == 20 ? " (MIXED)" : ""),
-           "save sections of one type: bars, triangles, quads, tets, pyramids, prisms, hexes of first or second order");
-  }
-  section.type = known->type;
-  section.n_nodes = known->n_nodes;
+                       zone.name, type.empty() ? 0 : type[0], type.empty() ? "" : type_name(type[0])),
+           "save sections of bars, triangles, quads, tets, pyramids, prisms, hexes of first or second order");
   constexpr std::int64_t most = std::int64_t{1} << 62;  // leaves room for additions to an element's number
   if (range.size() == 2 && range[0] >= 1 && range[1] >= range[0] && range[1] < most && sizes.size() == 1) {
     section.first = range[0];
+    if (is_mixed) {
+      const CgnsMixed mixed = scan_cgns_mixed(file, path, zone, name, range[0], range[1] - range[0] + 1);
+      section.mixed = static_cast<int>(zone.mixed.size());
+      for (section.kind = 0; section.kind < std::ssize(mixed.kinds); ++section.kind) {
+        const CellKind& kind = *cgns_kind(mixed.kinds[section.kind]);
+        section.type = kind.type;
+        section.n_nodes = kind.n_nodes;
+        section.n = *(mixed.counts.end() - std::ssize(mixed.kinds) + section.kind);
+        zone.sections.push_back(section);
+      }
+      zone.mixed.push_back(mixed);
+      return;
+    }
+    section.type = known->type;
+    section.n_nodes = known->n_nodes;
     section.n = sizes[0] / section.n_nodes;
     if (section.n * section.n_nodes == sizes[0] && section.n == range[1] - range[0] + 1) {
       files::check_size(file, data_of(section.path + "/ElementConnectivity"));
-      return section;
+      zone.sections.push_back(section);
+      return;
     }
   }
   refuse(
@@ -227,9 +248,8 @@ CgnsZone zone_of(hid_t file, const std::string& path, const std::string& base, c
                              .n_nodes = cell_dim == 3 ? 8 : 4,
                              .n = (zone.n[0] - 1) * (zone.n[1] - 1) * layers});
   }
-  for (const std::string& section : children(file, zone.path, "Elements_t"))
-    zone.sections.push_back(section_of(file, path, zone, section));
-  std::ranges::sort(zone.sections, {}, &CgnsSection::first);
+  for (const std::string& section : children(file, zone.path, "Elements_t")) add_section(file, path, zone, section);
+  std::ranges::stable_sort(zone.sections, {}, &CgnsSection::first);
   for (const std::string& conditions : children(file, zone.path, "ZoneBC_t")) {
     const std::string group = zone.path + "/" + conditions;
     for (const std::string& condition : children(file, group, "BC_t"))

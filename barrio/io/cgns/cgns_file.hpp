@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
@@ -7,6 +8,7 @@
 
 #include "barrio/files/hdf5.hpp"
 #include "barrio/mesh/cell_type.hpp"
+#include "barrio/mpi/context.hpp"
 
 namespace barrio::io::detail {
 
@@ -19,6 +21,20 @@ struct CgnsSection {
   std::int64_t n = 0;
   std::int64_t first = 1;  ///< number of its first element in the zone
   std::int64_t row = 0;    ///< of its first element among those of its type and number of nodes
+  int mixed = -1;  ///< place in CgnsZone::mixed of the section of mixed types whose elements of one type these are
+  int kind = 0;    ///< place of this type among those of that section
+};
+
+/// Elements of several types stored together, one after the other.
+struct CgnsMixed {
+  std::string path = {};  ///< of the words: type of an element, its nodes, type of the next one
+  std::string name = {};
+  std::int64_t first = 1;                 ///< number of its first element in the zone
+  std::int64_t n = 0;                     ///< number of elements
+  std::int64_t step = 1;                  ///< number of elements from one mark to the next
+  std::vector<int> kinds = {};            ///< CGNS's numbers of the types that occur, ascending
+  std::vector<std::int64_t> words = {};   ///< place of the word at each mark, and the end
+  std::vector<std::int64_t> counts = {};  ///< number of elements of each kind before each mark, and in all
 };
 
 /// A boundary condition on vertices, elements or a face of a structured zone.
@@ -69,10 +85,18 @@ struct CgnsZone {
   std::array<std::int64_t, 3> n{1, 1, 1};  ///< vertices along each index
   std::int64_t first_vertex = 0;
   std::vector<CgnsSection> sections = {};
+  std::vector<CgnsMixed> mixed = {};
   std::vector<CgnsBoundary> boundaries = {};
   std::vector<CgnsArray> arrays = {};
 
   [[nodiscard]] std::int64_t n_vertices() const noexcept { return n[0] * n[1] * n[2]; }
+  /// Return the highest number of an element.
+  [[nodiscard]] std::int64_t last_element() const noexcept {
+    std::int64_t last = 0;
+    for (const CgnsSection& section : sections)
+      last = std::max(last, section.first + (section.mixed < 0 ? section.n : mixed[section.mixed].n) - 1);
+    return last;
+  }
 };
 
 /// Contents of a CGNS file without its arrays. O(zones + sections + boundaries).
@@ -93,6 +117,9 @@ bool is_cgns(hid_t file);
 /// Read the list of zones. Local.
 /// @throws Error{bad_input} naming the zone or section that is damaged or not supported
 CgnsCatalog read_cgns_catalog(hid_t file, const std::string& path);
+
+/// Read the list of zones on rank 0 and give it to all. Collective. @throws AgreedError as read_cgns_catalog
+CgnsCatalog share_cgns_catalog(mpi::Context& context, const std::string& path);
 
 /// Add the interfaces of zones to the catalog. Local.
 /// @throws Error{bad_input} for ranges that are not in their zones or do not fit each other

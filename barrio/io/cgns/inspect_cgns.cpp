@@ -2,6 +2,7 @@
 
 #include "barrio/base/error.hpp"
 #include "barrio/io/cgns/cgns_file.hpp"
+#include "barrio/io/cgns/mixed_section.hpp"
 #include "barrio/io/common/description.hpp"
 
 namespace barrio::io::detail {
@@ -22,10 +23,15 @@ Json inspect_cgns(const std::string& path, const InspectOptions& options) {
   const auto is_cell = [&](const CgnsSection& section) {
     return value(mesh::topology(section.type).dim) == catalog.cell_dim;
   };
+  const auto has_cells = [&](const CgnsZone& zone, const CgnsSection& section) {
+    return std::ranges::any_of(zone.sections,
+                               [&](const CgnsSection& other) { return other.name == section.name && is_cell(other); });
+  };
   for (const CgnsZone& zone : catalog.zones) {
     for (const CgnsSection& section : zone.sections) {
       counts[{section.type, section.n_nodes}] += section.n;
-      add_set(is_cell(section) ? mesh::SetKind::material : mesh::SetKind::other, section.name);
+      if (section.kind > 0) continue;
+      add_set(has_cells(zone, section) ? mesh::SetKind::material : mesh::SetKind::other, section.name);
     }
     for (const CgnsBoundary& boundary : zone.boundaries)
       add_set(boundary.on_vertices && !zone.is_structured ? mesh::SetKind::dirichlet : mesh::SetKind::neumann,
@@ -55,7 +61,16 @@ Json inspect_cgns(const std::string& path, const InspectOptions& options) {
   add_box(result, points);
   Quality quality;
   for (const CgnsZone& zone : catalog.zones) {
+    for (const CgnsMixed& mixed : zone.mixed) {
+      Status fault;
+      const MixedShare all(file.get(), path, zone, mixed, 0, 1, fault);
+      if (fault) throw *fault;
+      for (const CgnsSection& section : zone.sections)
+        if (section.mixed == &mixed - zone.mixed.data() && is_cell(section))
+          quality.add_all(section.type, all.nodes(section.kind), section.n_nodes, points);
+    }
     for (const CgnsSection& section : zone.sections) {
+      if (section.mixed >= 0) continue;
       Status fault;
       const auto nodes = read_cgns_nodes(file.get(), path, zone, section, {0, section.n}, fault);
       if (fault) throw *fault;

@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "barrio/base/error.hpp"
-#include "barrio/base/json.hpp"
 #include "barrio/io/cgns/cgns_file.hpp"
 #include "barrio/io/cgns/join_interfaces.hpp"
+#include "barrio/io/cgns/mixed_section.hpp"
 #include "barrio/io/common/file_rows.hpp"
 #include "barrio/io/common/listed_sides.hpp"
 #include "barrio/io/common/merged_blocks.hpp"
@@ -20,16 +20,6 @@
 // cells of structured zones.
 
 namespace barrio::io::detail {
-
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CgnsSection, path, name, type, n_nodes, n, first, row)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CgnsBoundary, path, name, on_vertices, low, high, n, normal)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CgnsArray, path, name, on_cells, is_integer, step)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CgnsPoints, path, begin, end)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CgnsInterface, name, zone, donor, here, there, transform, n)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CgnsZone, path, name, is_structured, is_single, n_indices, n, first_vertex, sections,
-                                   boundaries, arrays)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CgnsCatalog, cell_dim, n_dims, n_vertices, zones, n_steps, left_out, interfaces,
-                                   open_interfaces)
 
 namespace {
 
@@ -104,9 +94,21 @@ class Reader {
       return;
     }
     has_no_zone_ = false;
-    for (const double x : read_cgns_array(file_.get(), zone, *array, rows))
-      column.items.add(std::as_bytes(std::span(&x, 1)), false);
-    for (std::int64_t i = 0; i < rows.count; ++i) column.rows.push_back(static_cast<std::int32_t>(first + i));
+    put(read_cgns_array(file_.get(), zone, *array, rows), first, column);
+  }
+  static void put(const std::vector<double>& values, std::int64_t first, mesh::TagColumn& column) {
+    for (const double& x : values) column.items.add(std::as_bytes(std::span(&x, 1)), false);
+    for (std::int64_t i = 0; i < std::ssize(values); ++i) column.rows.push_back(static_cast<std::int32_t>(first + i));
+  }
+  /// Do the same for one type of a section of mixed types. @param n_before  cells of the zone before the section
+  void add_mixed_values(const CgnsZone& zone, const CgnsSection& section, const CgnsArray& array, std::int64_t n_before,
+                        std::int64_t first, const Slabs& rows, mesh::TagColumn& column) {
+    has_no_zone_ = false;
+    const MixedShare& share = shares_[&zone - catalog_.zones.data()][section.mixed];
+    Rows cells = share.cells(catalog_.cell_dim);
+    cells.first += n_before;
+    const auto values = read_cgns_array(file_.get(), zone, array, cells);
+    put(share.values_at_home(context_, catalog_.cell_dim, values, section.kind, section.row, rows), first, column);
   }
   [[nodiscard]] mesh::TagColumn on_vertices(const CgnsArray& wanted) {
     mesh::TagColumn column{.block = -1};
@@ -125,16 +127,21 @@ class Reader {
     auto table = table_of_.begin();
     for (const CgnsZone& zone : catalog_.zones) {
       const CgnsArray* const array = find_array(zone, wanted);
+      std::int64_t n_up_to_here = 0;
       std::int64_t n_before = 0;  // cells of earlier sections
       for (const CgnsSection& section : zone.sections) {
         const bool is_cell = value(mesh::topology(section.type).dim) == catalog_.cell_dim;
-        if (*table++ == block) {
-          Rows rows = overlap(mine, section.row, section.n);
-          const std::int64_t first = section.row + rows.first - mine.first;
-          rows.first += n_before;
+        if (section.kind == 0) n_before = n_up_to_here;
+        n_up_to_here += is_cell ? section.n : 0;
+        if (*table++ != block) continue;
+        Rows rows = overlap(mine, section.row, section.n);
+        const std::int64_t first = section.row + rows.first - mine.first;
+        rows.first += n_before;
+        if (section.mixed >= 0 && is_cell && array != nullptr) {
+          add_mixed_values(zone, section, *array, n_before, first, tables_.blocks[block].rows, column);
+        } else {
           add_values(zone, is_cell ? array : nullptr, rows, first, column);
         }
-        n_before += is_cell ? section.n : 0;
       }
     }
     if (column.is_dense) column.rows.clear();
@@ -159,8 +166,16 @@ class Reader {
     Status fault;
     auto table = table_of_.begin();
     for (const CgnsZone& zone : catalog_.zones) {
+      auto& shares = shares_.emplace_back();
+      for (const CgnsMixed& mixed : zone.mixed)
+        shares.emplace_back(file_.get(), path_, zone, mixed, context_.rank(), context_.size(), fault);
       for (const CgnsSection& section : zone.sections) {
         mesh::CellBlock& block = tables_.blocks[*table++];
+        if (section.mixed >= 0) {
+          const auto nodes = shares[section.mixed].nodes_at_home(context_, section.kind, section.row, block.rows);
+          block.nodes.insert(block.nodes.end(), nodes.begin(), nodes.end());
+          continue;
+        }
         const Rows rows = overlap(slab_of(block.rows, context_.rank()), section.row, section.n);
         const auto nodes = read_cgns_nodes(file_.get(), path_, zone, section, rows, fault);
         block.nodes.insert(block.nodes.end(), nodes.begin(), nodes.end());
@@ -179,12 +194,17 @@ class Reader {
     return tables_.first_row(table_of_[section]) + of.row;
   }
   void add_sections(const CgnsZone& zone, std::size_t place) {
+    const auto is_cell = [&](const CgnsSection& section) {
+      return value(mesh::topology(section.type).dim) == catalog_.cell_dim;
+    };
+    std::int32_t set = 0;
     for (const CgnsSection& section : zone.sections) {
-      const Dim dim = mesh::topology(section.type).dim;
-      const bool is_material = value(dim) == catalog_.cell_dim;
-      add_rows(add_set(is_material ? SetKind::material : SetKind::other, section.name), dim, first_row(place, section),
-               section.n);
-      ++place;
+      if (section.kind == 0) {  // one set for all types of a section
+        const bool is_material = std::ranges::any_of(
+            zone.sections, [&](const CgnsSection& other) { return other.name == section.name && is_cell(other); });
+        set = add_set(is_material ? SetKind::material : SetKind::other, section.name);
+      }
+      add_rows(set, mesh::topology(section.type).dim, first_row(place++, section), section.n);
     }
   }
 
@@ -230,7 +250,7 @@ class Reader {
       if (zone.sections.empty())
         refuse(ErrorCode::bad_input, path_,
                fmt::format("zone '{}' has a boundary condition but no elements", zone.name), damaged_remedy);
-      const std::int64_t n = zone.sections.back().first + zone.sections.back().n - 1;
+      const std::int64_t n = zone.last_element();
       if (boundary.path.empty()) check(zone, boundary, "element", boundary.low[0], boundary.high[0], n);
       for (const std::int64_t number : numbers) check(zone, boundary, "element", number, number, n);
     });
@@ -238,6 +258,15 @@ class Reader {
     for (const CgnsSection& section : zone.sections) {
       const Dim dim = mesh::topology(section.type).dim;
       const std::int64_t first = first_row(place++, section);
+      if (section.mixed >= 0) {
+        const MixedShare& share = shares_[z][section.mixed];
+        std::vector<std::int64_t> rows;
+        for (const MixedShare::Element& element :
+             boundary.path.empty() ? share.find(boundary.low[0], boundary.high[0]) : share.find(context_, numbers))
+          if (element.kind == section.kind) rows.push_back(first + element.row);
+        add_members(tables_, set, dim, std::move(rows));
+        continue;
+      }
       if (boundary.path.empty()) {
         const Rows rows = overlap({boundary.low[0], boundary.high[0] - boundary.low[0] + 1}, section.first, section.n);
         add_rows(set, dim, first + rows.first, rows.count);
@@ -312,53 +341,17 @@ class Reader {
   files::SharedFile file_;
   bool has_no_zone_ = false;  // the last column has values on no zone
   MeshTables tables_;
-  std::vector<std::size_t> first_section_;  // of each zone, among those of all
-  std::vector<std::int32_t> table_of_;      // index in the tables of each section
+  std::vector<std::size_t> first_section_;       // of each zone, among those of all
+  std::vector<std::int32_t> table_of_;           // index in the tables of each section
+  std::vector<std::vector<MixedShare>> shares_;  // of the sections of mixed types, by zone
   std::vector<Patch> faces_;
   std::int64_t n_faces_ = 0;
 };
 
-/// Encode a path in hexadecimal: JSON is UTF-8, a name in a file need not be, and HDF5 needs it unchanged.
-std::string hex_of(std::string_view bytes) {
-  std::string digits;
-  for (const char byte : bytes) digits += fmt::format("{:02x}", static_cast<unsigned char>(byte));
-  return digits;
-}
-
-std::string from_hex(std::string_view digits) {
-  const auto value_of = [](char digit) { return digit <= '9' ? digit - '0' : digit - 'a' + 10; };
-  std::string bytes;
-  for (std::size_t at = 0; at + 1 < digits.size(); at += 2)
-    bytes += static_cast<char>(16 * value_of(digits[at]) + value_of(digits[at + 1]));
-  return bytes;
-}
-
-template <class Change>
-void change_paths(CgnsCatalog& catalog, Change&& change) {
-  for (CgnsZone& zone : catalog.zones) {
-    zone.path = change(zone.path);
-    for (CgnsSection& section : zone.sections) section.path = change(section.path);
-    for (CgnsBoundary& boundary : zone.boundaries) boundary.path = change(boundary.path);
-    for (CgnsArray& array : zone.arrays) array.path = change(array.path);
-  }
-  for (CgnsInterface& one : catalog.interfaces)
-    for (CgnsPoints* points : {&one.here, &one.there}) points->path = change(points->path);
-}
-
 }  // namespace
 
 MeshTables read_cgns(mpi::Context& context, const std::string& path, const TableOptions& options) {
-  CgnsCatalog catalog;
-  std::string text;
-  agree_after(context, [&] {
-    if (!context.is_root()) return;
-    catalog = read_cgns_catalog(files::open_to_read(path).get(), path);
-    change_paths(catalog, hex_of);
-    text = nlohmann::json(catalog).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
-  });
-  mpi::broadcast(context, text);
-  catalog = nlohmann::json::parse(text).get<CgnsCatalog>();
-  change_paths(catalog, from_hex);
+  CgnsCatalog catalog = share_cgns_catalog(context, path);
   if (!catalog.left_out.empty())
     context.log().notice(fmt::format("{}: left out: {}", path, fmt::join(catalog.left_out, "; ")));
   const std::int64_t step = chosen_step(context, path, options.step, catalog.n_steps);
