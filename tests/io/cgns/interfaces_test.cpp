@@ -183,34 +183,38 @@ std::string expect_joined(const CgnsNode& root) {
   return said;
 }
 
-/// Add two blocks, the second of which meets a part of a face of the first one.
-void add_two_turned(std::vector<CgnsNode>& zones, int n_indices, int number, int repeat, const std::string& suffix) {
-  const int thick = n_indices == 3 ? 2 : 0;
-  const int x = 10 * repeat;
-  Block a{.name = "a" + suffix, .low = {x, 0, 0}, .high = {x + 2, 3, thick}, .n_indices = n_indices};
-  Block b{.name = "b" + suffix, .low = {x + 2, 1, 0}, .high = {x + 4, 4, thick}, .n_indices = n_indices};
-  a.turn(7 * repeat % (n_indices == 3 ? 48 : 8));
+/// Make two blocks, the second of which meets a part of a face of the first one.
+CgnsNode two_turned(int number, int ends, int number_of_a = 7) {
+  Block a{.name = "a", .low = {0, 0, 0}, .high = {2, 3, 2}};
+  Block b{.name = "b", .low = {2, 1, 0}, .high = {4, 4, 2}};
+  a.turn(number_of_a);
   b.turn(number);
   CgnsNode first = a.zone();
   CgnsNode second = b.zone();
-  meet(a, b, first, repeat);
-  if (repeat % 2 == 0) meet(b, a, second, repeat / 2);
-  zones.insert(zones.end(), {first, second});
+  meet(a, b, first, ends);
+  meet(b, a, second, ends / 2);
+  return file_of(3, {first, second});
 }
 
-CgnsNode two_turned(int number, int repeat) {
-  std::vector<CgnsNode> zones;
-  add_two_turned(zones, 3, number, repeat, "");
-  return file_of(3, zones);
-}
-
-TEST(CgnsInterfaces, TwoBlocksMeetInEveryTurn) {
+TEST(CgnsInterfaces, BlocksMeetInEveryTurn) {
+  std::mt19937_64 random(test::seed());
   for (const int n_indices : {2, 3}) {
     SCOPED_TRACE(n_indices);
-    std::vector<CgnsNode> zones;
     const int n_turns = n_indices == 3 ? 48 : 8;
-    for (int number = 0; number < n_turns; ++number)
-      add_two_turned(zones, n_indices, number, number, std::to_string(number));
+    const int thick = n_indices == 3 ? 2 : 0;
+    Block a{.name = "a", .low = {0, 0, 0}, .high = {4 * n_turns, 2, thick}, .n_indices = n_indices};
+    a.turn(static_cast<int>(random() % static_cast<std::uint64_t>(n_turns)));
+    std::vector<CgnsNode> zones{a.zone()};
+    for (int turn = 0; turn < n_turns; ++turn) {
+      Block b{.name = "b" + std::to_string(turn),
+              .low = {4 * turn, 2, 0},
+              .high = {4 * turn + 2, 5, thick},
+              .n_indices = n_indices};
+      b.turn(turn);
+      zones.push_back(b.zone());
+      meet(a, b, zones.front(), static_cast<int>(random() % 8));
+      if (turn % 2 == 0) meet(b, a, zones.back(), static_cast<int>(random() % 8));
+    }
     const std::string said = expect_joined(file_of(n_indices, zones));
     if (world().rank() != 0) continue;
     EXPECT_NE(said.find(n_indices == 3 ? "joined at 48 1-to-1 interfaces, which merged 432 vertices"
@@ -328,16 +332,16 @@ CgnsNode two_unstructured() {
 
 TEST(CgnsInterfaces, ListsOfUnstructuredAndStructuredZones) {
   expect_joined(two_unstructured());
-  // A range of a structured zone and a list of an unstructured one, and lists of triples.
+  // Lists of triples.
   CgnsNode root = two_turned(0, 1);
   for (CgnsNode& zone : root.at("Base").children) zone.at("ZoneGridConnectivity").children.clear();
-  Block a{.name = "a", .low = {10, 0, 0}, .high = {12, 3, 2}};
+  Block a{.name = "a", .low = {0, 0, 0}, .high = {2, 3, 2}};
   a.turn(7);
   Integers here;
   Integers there;
   for (int y = 1; y <= 3; ++y) {
     for (int z = 0; z <= 2; ++z) {
-      for (const int index : a.indices_at({12, y, z})) here.push_back(index);
+      for (const int index : a.indices_at({2, y, z})) here.push_back(index);
       there.insert(there.end(), {1, y, z + 1});
     }
   }
@@ -349,6 +353,21 @@ TEST(CgnsInterfaces, ListsOfUnstructuredAndStructuredZones) {
                            {{"GridConnectivityType", "GridConnectivityType_t", std::string("Abutting1to1")},
                             list_of("PointList", here, 3),
                             list_of("PointListDonor", there, 3)}});
+  expect_joined(root);
+  // A range, whose first index runs first, and a list.
+  Integers donors;
+  for (int z = 0; z <= 2; ++z)
+    for (int y = 1; y <= 3; ++y)
+      for (const int index : a.indices_at({2, y, z})) donors.push_back(index);
+  root.at("Base/a/ZoneGridConnectivity").children.clear();
+  root.at("Base/b/ZoneGridConnectivity")
+      .children.push_back({"range",
+                           "GridConnectivity_t",
+                           std::string("a"),
+                           {},
+                           {{"GridConnectivityType", "GridConnectivityType_t", std::string("Abutting1to1")},
+                            {"PointRange", "IndexRange_t", Integers{1, 1, 1, 1, 3, 3}, {2, 3}},
+                            list_of("PointListDonor", donors, 3)}});
   expect_joined(root);
 }
 
@@ -408,7 +427,7 @@ TEST(CgnsInterfaces, WhatDoesNotMeetStaysOpenAndIsNamed) {
 TEST(CgnsInterfaces, MalformedOnesAreRefused) {
   const auto expect = [](const std::string& cause, const std::function<void(CgnsNode & face)>& spoil) {
     SCOPED_TRACE(cause);
-    CgnsNode root = two_turned(0, 0);
+    CgnsNode root = two_turned(0, 0, 0);
     spoil(root.at("Base/a/ZoneGridConnectivity/a-b"));
     test::expect_refusal(test::verdict(written(root)), "3", cause);
   };
