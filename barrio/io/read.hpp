@@ -70,7 +70,8 @@ struct ReadOptions {
   bool ghost_sides = false;
   std::vector<std::string> ghost_sets = {};
   std::vector<Rank> ghost_ranks = {};
-  /// Tags to leave out; "*" leaves out all. GLOBAL_ID usually repeats the order of the file.
+  /// Tags to leave out; "*" leaves out all. GLOBAL_ID here means that of .h5m files, which usually repeats the order of
+  /// the file. Exodus files give one only where a program numbered nodes or elements otherwise, and it stays.
   std::vector<std::string> without_tags = {"GLOBAL_ID"};
   /// Used if the file has no partition; the mesh then gets as many parts as ranks. Any name that
   /// `mesh::partition_cells` knows. "rcb" needs the least time and memory and suits most meshes. "hilbert" suits a mesh

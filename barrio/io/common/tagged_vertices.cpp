@@ -35,6 +35,12 @@ VertexRows::VertexRows(mpi::Context& context, const std::string& path, std::vect
   });
   first_row_ = mpi::exclusive_sum(context, std::ssize(held_));
   tables.vertices = {mpi::sum(context, std::ssize(held_)), context.size()};
+  const std::int64_t highest = mpi::max(context, held_.empty() ? std::int64_t{0} : held_.back().tag);
+  if (highest > tables.vertices.n_rows)
+    context.log().notice(
+        fmt::format("{}: its {} nodes have numbers up to {}; vertices are numbered without gaps, in "
+                    "the order of these",
+                    path, tables.vertices.n_rows, highest));
   to.clear();
   std::vector<std::array<double, 3>> points;
   for (std::size_t i = 0; i < held_.size(); ++i) {

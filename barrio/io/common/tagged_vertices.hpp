@@ -18,7 +18,8 @@ struct TaggedVertex {
 /// Row of each vertex tag: rows ascend with tags, which may have gaps.
 class VertexRows {
  public:
-  /// Sort vertices by tag over all ranks and fill `vertices` and `coordinates` of tables. Collective.
+  /// Sort vertices by tag over all ranks and fill `vertices` and `coordinates` of tables. Collective. The log says if
+  /// tags have gaps.
   /// @throws AgreedError{bad_input} naming `path` if a tag appears twice
   VertexRows(mpi::Context& context, const std::string& path, std::vector<TaggedVertex> mine, std::int64_t max_tag,
              mesh::MeshTables& tables);

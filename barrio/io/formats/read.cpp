@@ -7,6 +7,7 @@
 
 #include "barrio/base/error.hpp"
 #include "barrio/io/common/file_watch.hpp"
+#include "barrio/io/common/readers.hpp"
 #include "barrio/io/common/steps.hpp"
 #include "barrio/io/formats/known_formats.hpp"
 #include "barrio/mesh/partition_cells.hpp"
@@ -77,9 +78,8 @@ void cut_to_corners(mpi::Context& context, mesh::MeshTables& tables, const std::
                     path, dropped.n_cells, dropped.n_vertices));
 }
 
-}  // namespace
-
-mesh::MeshTables read_tables(mpi::Context& context, const std::string& path, const TableOptions& options) {
+/// Read tables. @param keeps_numbers  GLOBAL_ID among the tags to leave out means that of .h5m files
+mesh::MeshTables read_known(mpi::Context& context, const std::string& path, TableOptions options, bool keeps_numbers) {
   const Region region(context.trace(), read_region);
   auto format = Format::h5m;
   mesh::MeshTables tables = read_unchanged(context, path, [&] {
@@ -96,6 +96,7 @@ mesh::MeshTables read_tables(mpi::Context& context, const std::string& path, con
     }
     const bool may_have_steps = format == Format::exodus || format == Format::climate || format == Format::cgns;
     if (!may_have_steps && options.step != 0) detail::chosen_step(context, path, options.step, 0);
+    if (keeps_numbers && format != Format::h5m) std::erase(options.without_tags, detail::global_id_tag);
     return detail::known_format(format).read(context, path, options);
   });
   if (format != Format::h5m) leave_out(tables, options.without_tags);
@@ -105,14 +106,21 @@ mesh::MeshTables read_tables(mpi::Context& context, const std::string& path, con
   return tables;
 }
 
+}  // namespace
+
+mesh::MeshTables read_tables(mpi::Context& context, const std::string& path, const TableOptions& options) {
+  return read_known(context, path, options, false);
+}
+
 mesh::Mesh read(mpi::Context& context, const std::string& path, ReadOptions options) {
   mesh::check_partitioner(options.partitioner);  // also if the file has parts
-  mesh::MeshTables tables = read_tables(context, path,
-                                        {.without_tags = options.without_tags,
-                                         .partition_tag = options.partition_tag,
-                                         .to_linear = options.to_linear,
-                                         .degenerate = options.degenerate,
-                                         .step = options.step});
+  mesh::MeshTables tables = read_known(context, path,
+                                       {.without_tags = options.without_tags,
+                                        .partition_tag = options.partition_tag,
+                                        .to_linear = options.to_linear,
+                                        .degenerate = options.degenerate,
+                                        .step = options.step},
+                                       true);
   if (tables.n_parts == 0) {
     const Region region(context.trace(), partition_region);
     context.log().info(

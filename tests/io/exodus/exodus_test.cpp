@@ -211,6 +211,14 @@ TEST_P(Exodus, VariablesNumbersAndPropertiesBecomeTags) {
 
   EXPECT_EQ(read_tables(world(), path, {.without_tags = {"GLOBAL_ID", "strain"}}).tags.size(), 4U);
   EXPECT_TRUE(read_tables(world(), path, {.without_tags = {"*"}}).tags.empty());
+  // The numbers of elements are not their places, so a mesh keeps them too.
+  const mesh::Mesh mesh = read(world(), path);
+  std::vector<std::int32_t> numbers;
+  for (std::size_t c = 0; c < mesh.n_owned(mesh::Dim::volume); ++c)
+    std::memcpy(&numbers.emplace_back(), mesh.tag("GLOBAL_ID").value(mesh::Dim::volume, local_id(c)).data(), 4);
+  numbers = test::collect(world(), numbers);
+  std::ranges::sort(numbers);
+  EXPECT_EQ(numbers, (std::vector<std::int32_t>{11, 12, 13}));
 }
 
 TEST_P(Exodus, InspectingFindsTheSame) {
