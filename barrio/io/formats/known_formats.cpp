@@ -59,19 +59,6 @@ bool is_gmsh(std::string_view head) {
 
 bool is_vtu(std::string_view head) { return head.starts_with("<?xml") || head.starts_with("<VTKFile"); }
 
-mesh::MeshTables refuse_to_read_vtkhdf(mpi::Context& /*context*/, const std::string& path,
-                                       const TableOptions& /*options*/) {
-  throw AgreedError(ErrorCode::bad_input, {.subject = path,
-                                           .cause = "is a VTKHDF file, which barrio writes but does not read",
-                                           .remedy = "give the mesh from which it was made"});
-}
-
-Json refuse_to_inspect_vtkhdf(const std::string& path, const InspectOptions& /*options*/) {
-  throw Error(ErrorCode::bad_input, {.subject = path,
-                                     .cause = "is a VTKHDF file, which barrio writes but does not read",
-                                     .remedy = "open it in ParaView, or give the mesh from which it was made"});
-}
-
 constexpr std::array formats{
     KnownFormat{Format::gmsh, [](UnknownFile& file) { return is_gmsh(file.head()); },
                 [](mpi::Context& context, const std::string& path, const TableOptions& /*options*/) {
@@ -98,8 +85,8 @@ constexpr std::array formats{
                   return read_su2(context, path);
                 },
                 &inspect_su2},
-    KnownFormat{Format::vtkhdf, [](UnknownFile& file) { return file.has_group("/VTKHDF"); }, &refuse_to_read_vtkhdf,
-                &refuse_to_inspect_vtkhdf},
+    KnownFormat{Format::vtkhdf, [](UnknownFile& file) { return file.has_group("/VTKHDF"); }, &read_vtkhdf,
+                &inspect_vtkhdf},
     KnownFormat{Format::cgns, [](UnknownFile& file) { return file.is_hdf5() && is_cgns(file.hdf5()); }, &read_cgns,
                 &inspect_cgns},
     KnownFormat{Format::h5m, [](UnknownFile& file) { return file.has_group("/tstt"); }, &read_h5m, &inspect_h5m},

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "barrio/io/common/description.hpp"
 #include "barrio/io/vtk/vtk_grid.hpp"
@@ -19,6 +20,7 @@ struct VtkShares {
   std::int64_t n_grid_cells = 0;  ///< of a structured dataset
   int grid_type = 0;              ///< VTK's number of the type of those; 0: the shares state the types
   std::map<std::pair<int, int>, std::string> set_names = {};  ///< by dimension and id
+  std::vector<std::string> left_out = {};                     ///< what reading leaves out
 };
 /// Return the number of shares of bounded size that hold so many bytes; at least 1.
 int n_shares_of(std::uintmax_t n_bytes) noexcept;
@@ -26,5 +28,6 @@ Json inspect_vtk_shares(const std::string& path, const VtkShares& shares, const 
 
 Json inspect_vtk(const std::string& path, const InspectOptions& options);
 Json inspect_vtu(const std::string& path, const InspectOptions& options);
+Json inspect_vtkhdf(const std::string& path, const InspectOptions& options);
 
 }  // namespace barrio::io::detail
