@@ -6,6 +6,7 @@
 #include "barrio/io/common/readers.hpp"
 #include "barrio/io/common/structured_cells.hpp"
 #include "barrio/io/vtk/vtk_file.hpp"
+#include "barrio/io/vtk/vtk_polyhedra.hpp"
 #include "barrio/mpi/agree.hpp"
 
 // Legacy VTK in two passes, as Gmsh: rank 0 scans the file once with a bounded buffer and finds where each rank's share
@@ -35,6 +36,7 @@ class VtkShareReader {
       read(index_.sections[place], place, piece.n);
     }
     if (index_.is_structured() && with_grid) add_grid();
+    unpack_streams(grid_, in_.path());
     split_lists(grid_, in_.path());
     return std::move(grid_);
   }

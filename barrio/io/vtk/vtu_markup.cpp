@@ -102,6 +102,23 @@ class Parser {
     return found;
   }
 
+  VtuFaces faces(const pugi::xml_node& cells) {
+    VtuFaces found;
+    const auto has = [&](const char* name) { return !!cells.find_child_by_attribute("DataArray", "Name", name); };
+    if (has("polyhedron_to_faces")) {
+      found.layout = VtuFaces::Layout::apart;
+      found.cell_ends = named(cells, "polyhedron_offsets");
+      found.cell_faces = named(cells, "polyhedron_to_faces");
+      found.face_ends = named(cells, "face_offsets");
+      found.face_points = named(cells, "face_connectivity");
+    } else if (has("faces")) {
+      found.layout = VtuFaces::Layout::streams;
+      found.cell_ends = named(cells, "faceoffsets");
+      found.streams = named(cells, "faces");
+    }
+    return found;
+  }
+
   std::vector<VtuArray> data(const pugi::xml_node& parent) {
     std::vector<VtuArray> arrays;
     for (const pugi::xml_node& node : parent.children()) {
@@ -136,6 +153,7 @@ class Parser {
       found.nodes = named(node.child("Cells"), "connectivity");
       found.ends = named(node.child("Cells"), "offsets");
       found.types = named(node.child("Cells"), "types");
+      found.faces = faces(node.child("Cells"));
     }
     found.on_points = data(node.child("PointData"));
     found.on_cells = data(node.child("CellData"));
