@@ -39,6 +39,7 @@ class Inspector {
     for (int share = 0; share < shares_.n; ++share) look_at(shares_.read(share, with_quality()));
     result["vertices"] = shares_.n_points;
     add_entities(result, counts_);
+    for (std::string& what : shares_.left_out.unsupported()) lacking_.insert(std::move(what));
     if (!lacking_.empty()) result["unsupported"] = lacking_;
     add_id_sets(result, sets_, top_, n_parts_);
     result["tags"] = tags_;
@@ -189,6 +190,7 @@ Json inspect_vtk(const std::string& path, const InspectOptions& options) {
   VtkShares shares{index.format(), n, index.head.n_points, [&](int share, bool with_grid) {
                      return read_vtk_share(path, index, index.pieces[share], share, n, with_grid);
                    }};
+  shares.left_out = index.left_out;
   if (index.is_structured()) {
     shares.n_grid_cells = index.head.n_cells;
     shares.grid_type = PointGrid{index.head.dimensions}.vtk_type();

@@ -155,8 +155,7 @@ mesh::MeshTables read_vtk(mpi::Context& context, const std::string& path) {
   });
   index.share(context);
   if (index.is_structured()) check_size({index.head.dimensions}, path, context.size());
-  for (const std::string& name : index.left_out)
-    context.log().notice(fmt::format("{}: array '{}' is left out: it holds no numbers", path, name));
+  index.left_out.tell(context, path);
   const std::vector<VtkPiece> pieces = index.pieces_of(context);
   VtkGrid grid;
   agree_after(context, [&] { grid = read_vtk_share(path, index, pieces, context.rank(), context.size()); });

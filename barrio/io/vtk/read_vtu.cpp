@@ -243,17 +243,16 @@ mesh::MeshTables read_vtu(mpi::Context& context, const std::string& path) {
     index = parse_vtu(markup, path);
     grid = read_vtu_share(path, index, context.rank(), context.size());
   });
-  for (const std::string& name : index.left_out)
-    context.log().notice(fmt::format("{}: array '{}' is left out: it holds no numbers", path, name));
+  index.left_out.tell(context, path);
   return tables_of_vtk(context, std::move(grid), path);
 }
 
 Json inspect_vtu(const std::string& path, const InspectOptions& options) {
   const VtuIndex index = parse_vtu(read_vtu_markup(path), path);
   const int n = n_shares_of(std::filesystem::file_size(path));
-  return inspect_vtk_shares(
-      path, {"VTU", n, index.n_points, [&](int share, bool) { return read_vtu_share(path, index, share, n); }},
-      options);
+  VtkShares shares{"VTU", n, index.n_points, [&](int share, bool) { return read_vtu_share(path, index, share, n); }};
+  shares.left_out = index.left_out;
+  return inspect_vtk_shares(path, shares, options);
 }
 
 }  // namespace barrio::io::detail

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "barrio/io/vtk/vtk_left_out.hpp"
 #include "barrio/io/vtk/vtk_numbers.hpp"
 #include "barrio/io/vtk/vtk_polyhedra.hpp"
 
@@ -58,9 +59,9 @@ struct VtuPiece {
 /// Index of a .vtu file. Its size grows with the number of arrays and pieces, not with the mesh.
 struct VtuIndex {
   VtuEncoding encoding;
-  std::vector<VtuPiece> pieces;       ///< at least one; all have the same arrays of data in the same order
-  std::vector<std::string> left_out;  ///< arrays of texts or bits
-  std::int64_t n_points = 0;          ///< of all pieces
+  std::vector<VtuPiece> pieces;  ///< at least one; all have the same arrays of data in the same order
+  VtkLeftOut left_out;
+  std::int64_t n_points = 0;  ///< of all pieces
   std::int64_t n_cells = 0;
 };
 

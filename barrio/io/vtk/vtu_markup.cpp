@@ -51,6 +51,9 @@ class Parser {
     appended_ = appended.text().as_llong(-1);
     appended_form_ =
         appended.attribute("encoding").as_string() == std::string("raw") ? VtuArray::Form::raw : VtuArray::Form::base64;
+    for (const pugi::xml_node& data : root.child("UnstructuredGrid").children("FieldData"))
+      for (const pugi::xml_node& node : data.children())
+        index_.left_out.field_data.emplace_back(node.attribute("Name").as_string());
     for (const pugi::xml_node& node : root.child("UnstructuredGrid").children("Piece")) piece(node);
     if (index_.pieces.empty()) refuse(path_, "has no pieces");
     return std::move(index_);
@@ -119,16 +122,18 @@ class Parser {
     return found;
   }
 
-  std::vector<VtuArray> data(const pugi::xml_node& parent) {
+  /// Parse the arrays of all elements of a name, "PointData" or "CellData".
+  std::vector<VtuArray> data(const pugi::xml_node& piece, const char* name) {
     std::vector<VtuArray> arrays;
-    for (const pugi::xml_node& node : parent.children()) {
-      const std::string type = node.attribute("type").as_string();
-      if (type == "String" || type == "Bit") {
-        if (index_.pieces.empty()) index_.left_out.emplace_back(node.attribute("Name").as_string());
-        continue;
+    for (const pugi::xml_node& parent : piece.children(name))
+      for (const pugi::xml_node& node : parent.children()) {
+        const std::string type = node.attribute("type").as_string();
+        if (type == "String" || type == "Bit") {
+          if (index_.pieces.empty()) index_.left_out.arrays.emplace_back(node.attribute("Name").as_string());
+          continue;
+        }
+        arrays.push_back(array(node));
       }
-      arrays.push_back(array(node));
-    }
     return arrays;
   }
 
@@ -155,8 +160,8 @@ class Parser {
       found.types = named(node.child("Cells"), "types");
       found.faces = faces(node.child("Cells"));
     }
-    found.on_points = data(node.child("PointData"));
-    found.on_cells = data(node.child("CellData"));
+    found.on_points = data(node, "PointData");
+    found.on_cells = data(node, "CellData");
     if (!index_.pieces.empty() && (!are_alike(found.on_points, index_.pieces[0].on_points) ||
                                    !are_alike(found.on_cells, index_.pieces[0].on_cells)))
       refuse(path_, "has pieces with other data than the first one");
