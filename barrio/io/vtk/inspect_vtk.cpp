@@ -32,7 +32,7 @@ const VtkArray* find_ids(const std::vector<VtkArray>& arrays, bool (*is_named_so
 class Inspector {
  public:
   Inspector(const std::string& path, const VtkShares& shares, const InspectOptions& options)
-      : path_(path), shares_(shares), options_(options), lacking_(shares.left_out.begin(), shares.left_out.end()) {}
+      : path_(path), shares_(shares), options_(options) {}
 
   Json run() {
     Json result;
@@ -41,6 +41,7 @@ class Inspector {
     result["vertices"] = shares_.n_points;
     if (n_pieces_ > 1) add_pieces(result);
     add_entities(result, counts_);
+    for (std::string& what : shares_.left_out.unsupported()) lacking_.insert(std::move(what));
     if (!lacking_.empty()) result["unsupported"] = lacking_;
     add_id_sets(result, sets_, top_, n_parts_);
     result["tags"] = tags_;
@@ -227,6 +228,7 @@ Json inspect_vtk(const std::string& path, const InspectOptions& options) {
   VtkShares shares{index.format(), n, index.head.n_points, [&](int share, bool with_grid) {
                      return read_vtk_share(path, index, index.pieces[share], share, n, with_grid);
                    }};
+  shares.left_out = index.left_out;
   if (index.is_structured()) {
     shares.n_grid_cells = index.head.n_cells;
     shares.grid_type = PointGrid{index.head.dimensions}.vtk_type();

@@ -7,6 +7,7 @@
 
 #include "barrio/io/common/description.hpp"
 #include "barrio/io/vtk/vtk_grid.hpp"
+#include "barrio/io/vtk/vtk_left_out.hpp"
 
 namespace barrio::io::detail {
 
@@ -20,7 +21,7 @@ struct VtkShares {
   std::int64_t n_grid_cells = 0;  ///< of a structured dataset
   int grid_type = 0;              ///< VTK's number of the type of those; 0: the shares state the types
   std::map<std::pair<int, int>, std::string> set_names = {};  ///< by dimension and id
-  std::vector<std::string> left_out = {};                     ///< what reading leaves out
+  VtkLeftOut left_out = {};
 };
 /// Return the number of shares of bounded size that hold so many bytes; at least 1.
 int n_shares_of(std::uintmax_t n_bytes) noexcept;

@@ -6,6 +6,7 @@
 #include "barrio/io/common/readers.hpp"
 #include "barrio/io/common/structured_cells.hpp"
 #include "barrio/io/vtk/vtk_file.hpp"
+#include "barrio/io/vtk/vtk_polyhedra.hpp"
 #include "barrio/mpi/agree.hpp"
 
 // Legacy VTK in two passes, as Gmsh: rank 0 scans the file once with a bounded buffer and finds where each rank's share
@@ -35,6 +36,7 @@ class VtkShareReader {
       read(index_.sections[place], place, piece.n);
     }
     if (index_.is_structured() && with_grid) add_grid();
+    unpack_streams(grid_, in_.path());
     split_lists(grid_, in_.path());
     return std::move(grid_);
   }
@@ -153,8 +155,7 @@ mesh::MeshTables read_vtk(mpi::Context& context, const std::string& path) {
   });
   index.share(context);
   if (index.is_structured()) check_size({index.head.dimensions}, path, context.size());
-  for (const std::string& name : index.left_out)
-    context.log().notice(fmt::format("{}: array '{}' is left out: it holds no numbers", path, name));
+  index.left_out.tell(context, path);
   const std::vector<VtkPiece> pieces = index.pieces_of(context);
   VtkGrid grid;
   agree_after(context, [&] { grid = read_vtk_share(path, index, pieces, context.rank(), context.size()); });

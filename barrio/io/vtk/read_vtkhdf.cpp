@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -22,6 +21,7 @@ namespace barrio::io::detail {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(VtkhdfCells, path, type, n_cells, n_nodes, first_cell, first_node)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(VtkhdfArray, path, name, n_components, is_integer, is_id, first_row)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(VtkLeftOut, arrays, field_data)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(VtkhdfCatalog, format, first_piece, first_point, first_points, first_cells, cells,
                                    on_points, on_cells, left_out)
 
@@ -210,8 +210,7 @@ mesh::MeshTables read_vtkhdf(mpi::Context& context, const std::string& path, con
     if (context.is_root()) catalog = read_vtkhdf_catalog(files::open_to_read(path).get(), path, step);
   });
   share_catalog(context, catalog);
-  if (!catalog.left_out.empty())
-    context.log().notice(fmt::format("{}: left out: {}", path, fmt::join(catalog.left_out, ", ")));
+  catalog.left_out.tell(context, path);
   files::SharedFile file = files::open_to_read(context, path);
   VtkGrid grid = files::or_close(
       file, [&] { return read_vtkhdf_share(file.get(), path, catalog, context.rank(), context.size()); });

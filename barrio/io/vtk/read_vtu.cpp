@@ -177,14 +177,24 @@ class VtuShareReader {
     if (wrong != types.end()) in_.refuse(fmt::format("has a cell of type {}, which must be 0 to 255", *wrong));
     std::vector<std::int64_t> nodes;
     numbers(piece.nodes, ends.front(), ends.back() - ends.front(), nodes);
-    for (std::int64_t& node : nodes) {
-      if (node < 0 || node >= piece.n_points)
-        in_.refuse(fmt::format("has a cell with point {} in a piece of {} points", node, piece.n_points));
-      node += first_point;
+    count_on(nodes, piece, first_point);
+    const bool has_polyhedra = std::ranges::find(types, vtk_polyhedron) != types.end();
+    VtkLoops loops;
+    if (has_polyhedra) loops = read_vtu_loops(in_, index_.encoding, piece.faces, first, n);
+    count_on(loops.nodes, piece, first_point);
+    for (std::size_t c = 0; c < types.size(); ++c) {
+      const auto of_cell = std::span<const std::int64_t>(nodes).subspan(ends[c] - ends.front(), ends[c + 1] - ends[c]);
+      grid_.add_cell(static_cast<int>(types[c]), types[c] == vtk_polyhedron ? loops.of(c) : of_cell);
     }
-    for (std::size_t c = 0; c < types.size(); ++c)
-      grid_.add_cell(static_cast<int>(types[c]),
-                     std::span<const std::int64_t>(nodes).subspan(ends[c] - ends.front(), ends[c + 1] - ends[c]));
+  }
+
+  /// Turn points of a piece into points of the file.
+  void count_on(std::vector<std::int64_t>& points, const VtuPiece& piece, std::int64_t first_point) {
+    for (std::int64_t& point : points) {
+      if (point < 0 || point >= piece.n_points)
+        in_.refuse(fmt::format("has a cell with point {} in a piece of {} points", point, piece.n_points));
+      point += first_point;
+    }
   }
 
   const VtuIndex& index_;
@@ -233,17 +243,16 @@ mesh::MeshTables read_vtu(mpi::Context& context, const std::string& path) {
     index = parse_vtu(markup, path);
     grid = read_vtu_share(path, index, context.rank(), context.size());
   });
-  for (const std::string& name : index.left_out)
-    context.log().notice(fmt::format("{}: array '{}' is left out: it holds no numbers", path, name));
+  index.left_out.tell(context, path);
   return tables_of_vtk(context, std::move(grid), path);
 }
 
 Json inspect_vtu(const std::string& path, const InspectOptions& options) {
   const VtuIndex index = parse_vtu(read_vtu_markup(path), path);
   const int n = n_shares_of(std::filesystem::file_size(path));
-  return inspect_vtk_shares(
-      path, {"VTU", n, index.n_points, [&](int share, bool) { return read_vtu_share(path, index, share, n); }},
-      options);
+  VtkShares shares{"VTU", n, index.n_points, [&](int share, bool) { return read_vtu_share(path, index, share, n); }};
+  shares.left_out = index.left_out;
+  return inspect_vtk_shares(path, shares, options);
 }
 
 }  // namespace barrio::io::detail

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "barrio/io/vtk/vtk_left_out.hpp"
 #include "barrio/io/vtk/vtk_numbers.hpp"
 #include "barrio/mpi/context.hpp"
 
@@ -57,8 +58,8 @@ struct VtkIndex {
   };
   Head head;
   std::vector<Section> sections;
-  std::vector<std::string> names;             ///< of the sections that are data
-  std::vector<std::string> left_out;          ///< arrays of texts or bits
+  std::vector<std::string> names;  ///< of the sections that are data
+  VtkLeftOut left_out;
   std::vector<std::vector<VtkPiece>> pieces;  ///< by share; on the rank that made it
 
   [[nodiscard]] bool is_structured() const noexcept { return head.dataset >= Dataset::structured_grid; }

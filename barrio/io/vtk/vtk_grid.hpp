@@ -18,6 +18,10 @@ inline constexpr int vtk_poly_vertex = 2;
 inline constexpr int vtk_poly_line = 4;
 inline constexpr int vtk_strip = 6;
 inline constexpr int vtk_polygon = 7;
+/// VTK's numbers of cells that are, or become, polyhedra.
+inline constexpr int vtk_pentagonal_prism = 15;
+inline constexpr int vtk_hexagonal_prism = 16;
+inline constexpr int vtk_polyhedron = 42;
 
 /// An array of a VTK file: its heading and this share's values, row after row.
 struct VtkArray {
@@ -28,7 +32,7 @@ struct VtkArray {
 };
 
 /// A share of a VTK file, whatever its dialect. Points are cut evenly, as `Slabs` cuts them; cells so that those of one
-/// type ascend with the shares.
+/// type ascend with the shares. Nodes of polyhedra are closed loops of points, one for each face (`vtk_polyhedra.hpp`).
 struct VtkGrid {
   bool has_gmsh_types = false;           ///< types are Gmsh's numbers, and nodes in its order
   std::int64_t n_points = 0;             ///< of the file
@@ -42,22 +46,27 @@ struct VtkGrid {
   std::vector<std::int64_t> first_points;
   std::int64_t n_poly_lines = 0;  ///< cut up by `split_lists`
   std::int64_t n_strips = 0;
+  std::int64_t n_prisms = 0;  ///< over pentagons and hexagons, turned into polyhedra by `split_lists`
 
   void add_cell(int type, std::span<const std::int64_t> of_cell) {
     types.push_back(static_cast<std::uint8_t>(type));
     nodes.insert(nodes.end(), of_cell.begin(), of_cell.end());
     offsets.push_back(nodes.size());
   }
+  [[nodiscard]] std::span<const std::int64_t> nodes_of(std::size_t cell) const& noexcept {
+    return std::span<const std::int64_t>(nodes).subspan(offsets[cell], offsets[cell + 1] - offsets[cell]);
+  }
 };
 
 /// Cut poly-lines into lines, triangle strips into triangles and poly-vertices into points. Each piece keeps the type
-/// number and the values of the original cell. Local, of one share.
+/// number and the values of the original cell. Turn prisms over pentagons and hexagons into polyhedra. Local, of one
+/// share.
 /// @throws Error{bad_input} naming `path` if a cell that is cut has very many values
 void split_lists(VtkGrid& grid, const std::string& path);
 
-/// Barrio's kind for a cell of VTK; polygons have no number of nodes: 0.
+/// Barrio's kind for a cell of VTK; polygons and polyhedra have no number of nodes: 0.
 using VtkShape = CellKind;
-/// Look up a cell by VTK's number of its type and its number of nodes; for lists, of a piece that `split_lists` leaves.
+/// Look up a cell by VTK's number of its type and its number of nodes, as `split_lists` leaves them.
 /// @throws Error{bad_input} naming `path` for cells that barrio lacks, or a wrong number of nodes
 VtkShape vtk_shape(int vtk_type, std::int64_t n_nodes, const std::string& path);
 

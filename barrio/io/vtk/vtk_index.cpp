@@ -288,7 +288,7 @@ class VtkIndexer {
       in_.refuse(fmt::format("has an array '{}' of {} rows, {} were expected", name, n_rows, n_data_));
     if (type == "string" || type == "bit") {
       pass_over_other(type == "bit", n_components * n_rows);
-      index_.left_out.push_back(name);
+      (has_data_ ? index_.left_out.arrays : index_.left_out.field_data).push_back(name);
       return;
     }
     const VtkNumber number = number_type(type);
@@ -298,6 +298,7 @@ class VtkIndexer {
                   use_ == Use::on_points ? std::span<const std::int64_t>(&n_rows, 1) : runs_);
     } else {
       cutter_.pass_over(number, n_components * n_rows);
+      index_.left_out.field_data.push_back(name);
     }
   }
 
@@ -306,7 +307,8 @@ class VtkIndexer {
     if (is_bits) return head().is_binary ? in_.skip((n + 7) / 8) : in_.skip_words(n);
     for (; n > 0; --n) {
       if (!head().is_binary) {
-        in_.need_line();
+        in_.need_line();  // also an empty text has a line
+        in_.drop_rest();
         continue;
       }
       // The two highest bits of a text say how many bytes its length has: 8, 4, 2 or 1.
@@ -357,11 +359,13 @@ std::string VtkIndex::format() const {
 void VtkIndex::share(mpi::Context& context) {
   mpi::broadcast(context, std::span(&head, 1));
   mpi::broadcast(context, sections);
-  std::string text = Json{names, left_out}.dump(-1, ' ', true, Json::error_handler_t::replace);
+  std::string text =
+      Json{names, left_out.arrays, left_out.field_data}.dump(-1, ' ', true, Json::error_handler_t::replace);
   mpi::broadcast(context, text);
-  const Json both = Json::parse(text);
-  names = both[0].get<std::vector<std::string>>();
-  left_out = both[1].get<std::vector<std::string>>();
+  const Json all = Json::parse(text);
+  names = all[0].get<std::vector<std::string>>();
+  left_out.arrays = all[1].get<std::vector<std::string>>();
+  left_out.field_data = all[2].get<std::vector<std::string>>();
 }
 
 std::vector<VtkPiece> VtkIndex::pieces_of(mpi::Context& context) const {

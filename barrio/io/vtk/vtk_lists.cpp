@@ -4,7 +4,7 @@
 #include <array>
 
 #include "barrio/base/error.hpp"
-#include "barrio/io/vtk/vtk_grid.hpp"
+#include "barrio/io/vtk/vtk_polyhedra.hpp"
 
 namespace barrio::io::detail {
 namespace {
@@ -39,6 +39,7 @@ std::vector<T> repeated(const std::vector<T>& values, std::size_t n_components, 
 }  // namespace
 
 void split_lists(VtkGrid& grid, const std::string& path) {
+  make_polyhedra_of_prisms(grid);
   std::vector<std::size_t> times;
   for (std::size_t c = 0; c < grid.types.size(); ++c)
     times.push_back(n_cells_in(grid.types[c], grid.offsets[c + 1] - grid.offsets[c]));

@@ -52,7 +52,12 @@ std::optional<VtkNumber> vtk_number(std::string_view name) {
                                                {"vtktypeint64", VtkNumber::int64},
                                                {"vtktypeuint64", VtkNumber::uint64},
                                                {"vtktypefloat64", VtkNumber::float64}}};
-  const auto* const known = std::ranges::find(names, name, &Name::text);
+  const auto* known = std::ranges::find(names, name, &Name::text);
+  // FreeFEM writes "int1"; VTK looks at the beginning of such names only.
+  while (known == names.end() && !name.empty() && name.back() >= '0' && name.back() <= '9') {
+    name.remove_suffix(1);
+    known = std::ranges::find(names, name, &Name::text);
+  }
   return known == names.end() ? std::nullopt : std::optional(known->number);
 }
 

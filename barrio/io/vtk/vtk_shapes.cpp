@@ -26,6 +26,9 @@ std::optional<VtkShape> shape_of(int vtk_type) {
     case 7: return VtkShape{CellType::polygon, 0, {}};
     case 8: return VtkShape{CellType::quad, 4, pixel};
     case 11: return VtkShape{CellType::hex, 8, voxel};
+    case vtk_pentagonal_prism: return VtkShape{CellType::polyhedron, 10, {}};
+    case vtk_hexagonal_prism: return VtkShape{CellType::polyhedron, 12, {}};
+    case vtk_polyhedron: return VtkShape{CellType::polyhedron, 0, {}};
     default: break;
   }
   const CellKind* const kind = vtk_kind(vtk_type);
@@ -42,7 +45,6 @@ std::string_view name_of(int vtk_type) {
     case 33: return "biquadratic-quadratic hexahedron";
     case 37: return "triquadratic pyramid";
     case 41: return "convex point set";
-    case 42: return "polyhedron";
     default: return "unknown shape";
   }
 }
@@ -60,11 +62,12 @@ std::string plain(std::string_view name) {
 VtkShape vtk_shape(int vtk_type, std::int64_t n_nodes, const std::string& path) {
   const std::optional<VtkShape> known = shape_of(vtk_type);
   if (!known) {
-    throw Error(ErrorCode::bad_input,
-                {.subject = path,
-                 .cause = fmt::format("has cells of VTK type {} ({}), which barrio does not support", vtk_type,
-                                      name_of(vtk_type)),
-                 .remedy = "cut them into tets, hexes, prisms, pyramids, triangles, quads, polygons or lines"});
+    throw Error(
+        ErrorCode::bad_input,
+        {.subject = path,
+         .cause =
+             fmt::format("has cells of VTK type {} ({}), which barrio does not support", vtk_type, name_of(vtk_type)),
+         .remedy = "cut them into tets, hexes, prisms, pyramids, polyhedra, triangles, quads, polygons or lines"});
   }
   const VtkShape shape = *known;
   if (shape.n_nodes > 0 && n_nodes != shape.n_nodes)

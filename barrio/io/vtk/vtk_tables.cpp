@@ -34,7 +34,7 @@ struct Move {
   std::int64_t first_row = 0;  ///< in the block; the others follow, since cells of a type ascend with the shares
 };
 
-constexpr std::size_t max_nodes = max_cell_nodes;  // of a cell that is no polygon
+constexpr std::size_t max_nodes = max_cell_nodes;  // of a cell that is no polygon or polyhedron
 /// Triangles of strips have a block of their own: polygonal data list them apart from other triangles, so both together
 /// would not ascend with the shares.
 constexpr std::size_t strip_key = mesh::n_cell_types * (max_nodes + 1);
@@ -76,10 +76,12 @@ class TablesMaker {
   [[nodiscard]] std::int64_t point_of(std::size_t cell) const { return grid_.nodes[grid_.offsets[cell]]; }
 
   void say_what_was_split() {
-    std::array<std::int64_t, 2> n{grid_.n_poly_lines, grid_.n_strips};
+    std::array<std::int64_t, 3> n{grid_.n_poly_lines, grid_.n_strips, grid_.n_prisms};
     mpi::all_reduce(context_, std::span<std::int64_t>(n), MPI_SUM);
     if (n[0] > 0) context_.log().notice(fmt::format("{}: {} poly-line(s) were cut into edges", path_, n[0]));
     if (n[1] > 0) context_.log().notice(fmt::format("{}: {} triangle strip(s) were cut into triangles", path_, n[1]));
+    if (n[2] > 0)
+      context_.log().notice(fmt::format("{}: {} prism(s) over pentagons or hexagons became polyhedra", path_, n[2]));
   }
 
   /// Find the blocks, in ascending dimension and type, as .h5m files have them.

@@ -43,8 +43,7 @@ class CatalogReader {
     find_pieces();
     add_arrays("PointData", catalog_.on_points, catalog_.n_points(), catalog_.first_point);
     add_arrays("CellData", catalog_.on_cells, catalog_.n_cells(), first_of_step("CellOffsets"));
-    for (const std::string& name : files::names_in(file_, "/VTKHDF/FieldData"))
-      catalog_.left_out.push_back(fmt::format("field data '{}'", name));
+    catalog_.left_out.field_data = files::names_in(file_, "/VTKHDF/FieldData");
     return std::move(catalog_);
   }
 
@@ -145,7 +144,7 @@ class CatalogReader {
       const bool is_number = shape.n_numbers == 1 && (shape.kind == Kind::integer || shape.kind == Kind::real) &&
                              (shape.kind == Kind::integer || shape.number_bytes == 4 || shape.number_bytes == 8);
       if (!is_number || n_components < 1 || n_components > 1 << 14) {
-        catalog_.left_out.push_back(fmt::format("array '{}', which holds no numbers", name));
+        catalog_.left_out.arrays.push_back(name);
         continue;
       }
       array.n_components = static_cast<int>(n_components);

@@ -7,6 +7,7 @@
 
 #include "barrio/files/hdf5.hpp"
 #include "barrio/io/vtk/vtk_grid.hpp"
+#include "barrio/io/vtk/vtk_left_out.hpp"
 
 namespace barrio::io::detail {
 
@@ -41,7 +42,7 @@ struct VtkhdfCatalog {
   std::vector<VtkhdfCells> cells = {};
   std::vector<VtkhdfArray> on_points = {};
   std::vector<VtkhdfArray> on_cells = {};
-  std::vector<std::string> left_out = {};
+  VtkLeftOut left_out = {};
 
   [[nodiscard]] std::int64_t n_pieces() const noexcept { return std::ssize(first_points) - 1; }
   [[nodiscard]] std::int64_t n_points() const noexcept { return first_points.back(); }

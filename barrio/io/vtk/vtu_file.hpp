@@ -4,7 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "barrio/io/vtk/vtk_left_out.hpp"
 #include "barrio/io/vtk/vtk_numbers.hpp"
+#include "barrio/io/vtk/vtk_polyhedra.hpp"
 
 namespace barrio::io::detail {
 
@@ -27,6 +29,21 @@ struct VtuArray {
   std::int64_t offset = 0;  ///< byte in the file
 };
 
+/// Arrays with the faces of the polyhedra of a piece.
+struct VtuFaces {
+  enum class Layout {
+    none,
+    streams,  ///< up to version 1.0 of the format: one array of streams
+    apart     ///< since version 2.3: as `VtkFaceArrays`, but offsets are ends, without a first 0
+  };
+  Layout layout = Layout::none;
+  VtuArray cell_ends;  ///< in the streams, -1 for other cells; or in `cell_faces`
+  VtuArray streams;
+  VtuArray cell_faces;
+  VtuArray face_ends;
+  VtuArray face_points;
+};
+
 struct VtuPiece {
   std::int64_t n_points = 0;
   std::int64_t n_cells = 0;
@@ -34,6 +51,7 @@ struct VtuPiece {
   VtuArray nodes;
   VtuArray ends;
   VtuArray types;
+  VtuFaces faces;
   std::vector<VtuArray> on_points;
   std::vector<VtuArray> on_cells;
 };
@@ -41,9 +59,9 @@ struct VtuPiece {
 /// Index of a .vtu file. Its size grows with the number of arrays and pieces, not with the mesh.
 struct VtuIndex {
   VtuEncoding encoding;
-  std::vector<VtuPiece> pieces;       ///< at least one; all have the same arrays of data in the same order
-  std::vector<std::string> left_out;  ///< arrays of texts or bits
-  std::int64_t n_points = 0;          ///< of all pieces
+  std::vector<VtuPiece> pieces;  ///< at least one; all have the same arrays of data in the same order
+  VtkLeftOut left_out;
+  std::int64_t n_points = 0;  ///< of all pieces
   std::int64_t n_cells = 0;
 };
 
@@ -61,6 +79,12 @@ VtuIndex parse_vtu(const std::string& markup, const std::string& path);
 template <class T>
 void read_vtu_numbers(Scanner& in, const VtuEncoding& encoding, const VtuArray& array, std::int64_t first,
                       std::int64_t n, std::vector<T>& out);
+
+/// Read the closed loops of n cells of a piece from `first` on, with points of the piece. Local.
+/// @throws Error{bad_input} if the piece has no faces, or faces that do not fit together
+/// Cost: memory O(n, faces of these cells)
+VtkLoops read_vtu_loops(Scanner& in, const VtuEncoding& encoding, const VtuFaces& faces, std::int64_t first,
+                        std::int64_t n);
 
 /// Read one share. Local.
 VtkGrid read_vtu_share(const std::string& path, const VtuIndex& index, int share, int n_shares);

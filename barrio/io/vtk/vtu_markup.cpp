@@ -51,6 +51,9 @@ class Parser {
     appended_ = appended.text().as_llong(-1);
     appended_form_ =
         appended.attribute("encoding").as_string() == std::string("raw") ? VtuArray::Form::raw : VtuArray::Form::base64;
+    for (const pugi::xml_node& data : root.child("UnstructuredGrid").children("FieldData"))
+      for (const pugi::xml_node& node : data.children())
+        index_.left_out.field_data.emplace_back(node.attribute("Name").as_string());
     for (const pugi::xml_node& node : root.child("UnstructuredGrid").children("Piece")) piece(node);
     if (index_.pieces.empty()) refuse(path_, "has no pieces");
     return std::move(index_);
@@ -102,16 +105,35 @@ class Parser {
     return found;
   }
 
-  std::vector<VtuArray> data(const pugi::xml_node& parent) {
-    std::vector<VtuArray> arrays;
-    for (const pugi::xml_node& node : parent.children()) {
-      const std::string type = node.attribute("type").as_string();
-      if (type == "String" || type == "Bit") {
-        if (index_.pieces.empty()) index_.left_out.emplace_back(node.attribute("Name").as_string());
-        continue;
-      }
-      arrays.push_back(array(node));
+  VtuFaces faces(const pugi::xml_node& cells) {
+    VtuFaces found;
+    const auto has = [&](const char* name) { return !!cells.find_child_by_attribute("DataArray", "Name", name); };
+    if (has("polyhedron_to_faces")) {
+      found.layout = VtuFaces::Layout::apart;
+      found.cell_ends = named(cells, "polyhedron_offsets");
+      found.cell_faces = named(cells, "polyhedron_to_faces");
+      found.face_ends = named(cells, "face_offsets");
+      found.face_points = named(cells, "face_connectivity");
+    } else if (has("faces")) {
+      found.layout = VtuFaces::Layout::streams;
+      found.cell_ends = named(cells, "faceoffsets");
+      found.streams = named(cells, "faces");
     }
+    return found;
+  }
+
+  /// Parse the arrays of all elements of a name, "PointData" or "CellData".
+  std::vector<VtuArray> data(const pugi::xml_node& piece, const char* name) {
+    std::vector<VtuArray> arrays;
+    for (const pugi::xml_node& parent : piece.children(name))
+      for (const pugi::xml_node& node : parent.children()) {
+        const std::string type = node.attribute("type").as_string();
+        if (type == "String" || type == "Bit") {
+          if (index_.pieces.empty()) index_.left_out.arrays.emplace_back(node.attribute("Name").as_string());
+          continue;
+        }
+        arrays.push_back(array(node));
+      }
     return arrays;
   }
 
@@ -136,9 +158,10 @@ class Parser {
       found.nodes = named(node.child("Cells"), "connectivity");
       found.ends = named(node.child("Cells"), "offsets");
       found.types = named(node.child("Cells"), "types");
+      found.faces = faces(node.child("Cells"));
     }
-    found.on_points = data(node.child("PointData"));
-    found.on_cells = data(node.child("CellData"));
+    found.on_points = data(node, "PointData");
+    found.on_cells = data(node, "CellData");
     if (!index_.pieces.empty() && (!are_alike(found.on_points, index_.pieces[0].on_points) ||
                                    !are_alike(found.on_cells, index_.pieces[0].on_cells)))
       refuse(path_, "has pieces with other data than the first one");

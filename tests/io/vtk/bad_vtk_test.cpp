@@ -59,8 +59,8 @@ TEST(BadVtk, CellsAreWrong) {
   expect_bad("beyond.vtk", with(text, "\n4 0 1 2 3", "\n4 0 1 2 7"), "tet 0 has vertex 7, but there are 5 vertices");
   expect_bad("negative.vtk", with(text, "\n4 0 1 2 3", "\n4 0 1 2 -1"), "tet 0 has vertex -1");
   expect_bad("types.vtk", with(text, "CELL_TYPES 2", "CELL_TYPES 1"), "has 1 cell types for 2 cells");
-  expect_bad("poly.vtk", with(text, "\n10 10 ", "\n10 42 "),
-             "has cells of VTK type 42 (polyhedron), which barrio does not support");
+  expect_bad("poly.vtk", with(text, "\n10 10 ", "\n10 41 "),
+             "has cells of VTK type 41 (convex point set), which barrio does not support");
   expect_bad("hex.vtk", with(text, "\n10 10 ", "\n12 10 "), "has a cell of VTK type 12 with 4 nodes, but must have 8");
   expect_bad("huge.vtk", with(text, "\n10 10 ", "\n10 1000 "), "has a cell of type 1000");
   expect_bad("no_types.vtk", text.substr(0, text.find("CELL_TYPES")), "has no cell types");

@@ -1,0 +1,117 @@
+// Data of VTK files that barrio does not read are named, and what follows them is read. Data in unusual places are
+// read.
+#include <gtest/gtest.h>
+
+#include "barrio/io/inspect.hpp"
+#include "barrio/io/read.hpp"
+#include "tests/io/refusal.hpp"
+#include "tests/support/mpi_test.hpp"
+
+namespace barrio::io {
+namespace {
+
+using test::with;
+using test::world;
+
+/// As VTK writes it: a text stands on a line of its own, which may be empty; blanks and percent signs are encoded.
+const std::string texts = R"(# vtk DataFile Version 5.1
+vtk output
+ASCII
+DATASET UNSTRUCTURED_GRID
+FIELD FieldData 2
+title 1 2 string
+hello%20world
+
+TimeValue 1 1 double
+7.5
+POINTS 5 float
+0 0 0 1 0 0 0 1 0 0 0 1 1 1 1
+CELLS 3 8
+OFFSETS vtktypeint64
+0 4 8
+CONNECTIVITY vtktypeint64
+0 1 2 3 1 2 3 4
+CELL_TYPES 2
+10
+10
+
+CELL_DATA 2
+FIELD FieldData 3
+names 1 2 string
+POINT_DATA
+
+mat 1 2 int
+1 2
+METADATA
+INFORMATION 0
+
+last 2 2 string
+
+
+b%20b
+c
+
+POINT_DATA 5
+FIELD FieldData 2
+bits 1 5 bit
+1 0 1 1 0
+heat 1 5 double
+0 1 2 3 4
+)";
+
+std::vector<std::string> tags_of(const std::string& path) {
+  std::vector<std::string> names;
+  for (const mesh::TagTable& tag : read_tables(world(), path).tags) names.push_back(tag.info.name);
+  return names;
+}
+
+using Names = std::vector<std::string>;
+const Json left_out{"arrays without numbers 'names', 'last', 'bits'",
+                    "field data of the whole file 'title', 'TimeValue'"};
+
+TEST(VtkLeftOut, TextsOfLegacyFilesArePassedOver) {
+  const std::string path = test::write_text("texts.vtk", texts);
+  EXPECT_EQ(tags_of(path), (Names{"heat", "mat"}));
+  if (world().rank() == 0) {
+    EXPECT_EQ(inspect(path)["unsupported"], left_out);
+  }
+  test::expect_bad("few.vtk", texts.substr(0, texts.find("b%20b")), "ends early");
+}
+
+TEST(VtkLeftOut, TextsAndFieldDataOfVtuFilesAreNamed) {
+  const std::string path = test::write_text("texts.vtu", R"(<VTKFile type="UnstructuredGrid"><UnstructuredGrid>
+<FieldData><Array type="String" Name="title" NumberOfTuples="1" format="ascii">104 105 0</Array>
+<DataArray type="Float64" Name="TimeValue" NumberOfTuples="1" format="ascii">7.5</DataArray></FieldData>
+<Piece NumberOfPoints="4" NumberOfCells="1">
+<Points><DataArray type="Float64" NumberOfComponents="3" format="ascii">0 0 0 1 0 0 0 1 0 0 0 1</DataArray></Points>
+<Cells><DataArray type="Int32" Name="connectivity" format="ascii">0 1 2 3</DataArray>
+<DataArray type="Int32" Name="offsets" format="ascii">4</DataArray>
+<DataArray type="UInt8" Name="types" format="ascii">10</DataArray></Cells>
+<CellData><Array type="String" Name="names" format="ascii">0</Array>
+<DataArray type="Int32" Name="mat" format="ascii">1</DataArray></CellData>
+<PointData><DataArray type="Float64" Name="heat" format="ascii">0 1 2 3</DataArray></PointData>
+<CellData><Array type="String" Name="last" format="ascii">0</Array>
+<DataArray type="Bit" Name="bits" format="ascii">1</DataArray>
+<DataArray type="Int32" Name="second" format="ascii">2</DataArray></CellData>
+</Piece></UnstructuredGrid></VTKFile>
+)");
+  EXPECT_EQ(tags_of(path), (Names{"heat", "mat", "second"})) << "both elements of data of cells are read";
+  if (world().rank() == 0) {
+    EXPECT_EQ(inspect(path)["unsupported"], left_out);
+  }
+}
+
+TEST(VtkLeftOut, BothSectionsOfDataOfCellsAreRead) {
+  const std::string twice = texts + "CELL_DATA 2\nSCALARS more int\nLOOKUP_TABLE default\n8 9\n";
+  EXPECT_EQ(tags_of(test::write_text("twice.vtk", twice)), (Names{"heat", "mat", "more"}));
+}
+
+TEST(VtkLeftOut, TypesWithANumberBehindAreRead) {
+  const std::string old = texts + "CELL_DATA 2\nScalars  Label int1\nLOOKUP_TABLE FreeFempp_table\n8 9\n" +
+                          "LOOKUP_TABLE FreeFempp_table 2\n0.2 0.2 0.2 1 1 0 0 1\n";
+  EXPECT_EQ(tags_of(test::write_text("old.vtk", old)), (Names{"heat", "mat", "Label"}));
+  test::expect_bad("digits.vtk", with(old, "int1", "128"), "has numbers of the unknown type '128'");
+}
+
+}  // namespace
+}  // namespace barrio::io
