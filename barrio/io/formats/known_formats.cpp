@@ -57,6 +57,8 @@ bool is_gmsh(std::string_view head) {
   return head.starts_with("$MeshFormat") || head.starts_with("$Comments") || head.starts_with("$NOD");
 }
 
+bool is_pvtu(std::string_view head) { return head.find("\"PUnstructuredGrid\"") != std::string_view::npos; }
+
 bool is_vtu(std::string_view head) { return head.starts_with("<?xml") || head.starts_with("<VTKFile"); }
 
 constexpr std::array formats{
@@ -75,6 +77,11 @@ constexpr std::array formats{
                   return read_vtk(context, path);
                 },
                 &inspect_vtk},
+    KnownFormat{Format::pvtu, [](UnknownFile& file) { return is_vtu(file.head()) && is_pvtu(file.head()); },
+                [](mpi::Context& context, const std::string& path, const TableOptions& /*options*/) {
+                  return read_pvtu(context, path);
+                },
+                &inspect_pvtu},
     KnownFormat{Format::vtu, [](UnknownFile& file) { return is_vtu(file.head()); },
                 [](mpi::Context& context, const std::string& path, const TableOptions& /*options*/) {
                   return read_vtu(context, path);

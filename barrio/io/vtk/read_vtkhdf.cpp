@@ -21,7 +21,7 @@ namespace barrio::io::detail {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(VtkhdfCells, path, type, n_cells, n_nodes, first_cell, first_node)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(VtkhdfArray, path, name, n_components, is_integer, is_id, first_row)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(VtkLeftOut, arrays, field_data)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(VtkLeftOut, arrays, field_data, others)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(VtkhdfCatalog, format, first_piece, first_point, first_points, first_cells, cells,
                                    on_points, on_cells, left_out)
 

@@ -12,7 +12,7 @@
 namespace barrio::io::detail {
 namespace {
 
-[[noreturn]] void refuse(const std::string& path, std::string cause) {
+[[noreturn]] void refuse_faces(const std::string& path, std::string cause) {
   throw Error(ErrorCode::bad_input, {.subject = path, .cause = std::move(cause), .remedy = damaged_remedy});
 }
 
@@ -20,7 +20,7 @@ namespace {
 void check_offsets(const std::vector<std::int64_t>& offsets, std::int64_t n, std::string_view what,
                    const std::string& path) {
   if (std::ssize(offsets) != n + 1 || offsets.front() < 0 || !std::ranges::is_sorted(offsets))
-    refuse(path, fmt::format("has offsets of {} that do not ascend", what));
+    refuse_faces(path, fmt::format("has offsets of {} that do not ascend", what));
 }
 
 /// Faces by number, each once.
@@ -30,11 +30,11 @@ class FaceStore {
   FaceStore(const VtkFaceArrays& arrays, const std::vector<std::int64_t>& faces, const std::string& path)
       : wanted_(faces) {
     std::ranges::sort(wanted_);
-    if (!wanted_.empty() && wanted_.front() < 0) refuse(path, "has a polyhedron with a face of negative number");
+    if (!wanted_.empty() && wanted_.front() < 0) refuse_faces(path, "has a polyhedron with a face of negative number");
     // A face that is repeated many times would let a small file exhaust the memory.
     for (std::size_t i = 2; i < wanted_.size(); ++i)
       if (wanted_[i] == wanted_[i - 2])
-        refuse(path, fmt::format("has a face, {}, that belongs to more than two polyhedra", wanted_[i]));
+        refuse_faces(path, fmt::format("has a face, {}, that belongs to more than two polyhedra", wanted_[i]));
     sort_unique(wanted_);
     // The faces may lie anywhere: stretches of the arrays that hold many of them are read, and the gaps are not.
     const std::int64_t at_once = std::max<std::int64_t>(std::ssize(wanted_), 1 << 16);
@@ -142,8 +142,8 @@ void unpack_streams(VtkGrid& grid, const std::string& path) {
   if (std::ranges::find(grid.types, vtk_polyhedron) == grid.types.end()) return;
   replace_nodes(grid, is_polyhedron, [&](std::span<const std::int64_t> stream, std::vector<std::int64_t>& loops) {
     if (!add_loops_of_stream(stream, loops))
-      refuse(path, fmt::format("has a polyhedron whose list of faces does not have the {} numbers that it takes",
-                               stream.size()));
+      refuse_faces(path, fmt::format("has a polyhedron whose list of faces does not have the {} numbers that it takes",
+                                     stream.size()));
   });
 }
 

@@ -233,8 +233,9 @@ TEST(ReadVtkhdf, PolygonalDataInPieces) {
                                             {CellType::triangle, {1, 4, 2}},
                                             {CellType::triangle, {2, 4, 5}}}));
   if (world().rank() != 0) return;
-  for (const char* part : {"left out: field data of the whole file 'time'", "its 2 pieces are one mesh: 2 copies of points were merged",
-                           "1 poly-line(s) were cut", "1 triangle strip(s) were cut"})
+  for (const char* part :
+       {"left out: field data of the whole file 'time'", "its 2 pieces are one mesh: 2 copies of points were merged",
+        "1 poly-line(s) were cut", "1 triangle strip(s) were cut"})
     EXPECT_NE(said.find(part), std::string::npos) << part << "\n" << said;
   const Json shown = inspect(path);
   EXPECT_EQ(shown["vertices"], 7);
