@@ -11,12 +11,12 @@
 namespace barrio::io {
 
 /// Mesh file formats that barrio knows.
-enum class Format { h5m, gmsh, medit, vtk, vtu, pvtu, exodus, climate, cgns, su2, vtkhdf };
+enum class Format { h5m, gmsh, medit, vtk, vtu, pvtu, exodus, climate, cgns, su2, vtkhdf, xdmf };
 
 /// Formats that are read, as messages and help list them.
 inline constexpr const char* readable_formats =
     ".h5m, Gmsh .msh 4.1, 2.2 and 1.0, Medit .mesh and .meshb, VTK .vtk, .vtu, .pvtu and VTKHDF, Exodus II, CF netCDF "
-    "grids, CGNS on HDF5, SU2";
+    "grids, CGNS on HDF5, SU2, XDMF";
 
 /// Determine the format of a file by its contents. Local.
 /// @throws Error{failed} if it cannot be read, {bad_input} if its format is unknown
@@ -37,7 +37,7 @@ struct TableOptions {
   /// Treatment of cells with one vertex at two corners; the log counts them either way. Sides, neighbours and solvers
   /// need distinct corners, so such cells are reduced unless the numbers of cells must stay.
   mesh::Degenerate degenerate = mesh::Degenerate::reduce;
-  /// Time step to read, from 1, of Exodus, VTKHDF, CF netCDF and CGNS files; 0: the last one. In CGNS, solutions
+  /// Time step to read, from 1, of Exodus, VTKHDF, XDMF, CF netCDF and CGNS files; 0: the last one. In CGNS, solutions
   /// with the same values in the same place are steps, in the order of their names and the numbers there.
   int step = 0;
 };

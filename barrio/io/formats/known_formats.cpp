@@ -20,6 +20,7 @@
 #include "barrio/io/medit/medit_file.hpp"
 #include "barrio/io/su2/su2_file.hpp"
 #include "barrio/io/vtk/inspect_vtk.hpp"
+#include "barrio/io/xdmf/xdmf_file.hpp"
 
 // Each row is a format; its reader and its description are in its folder.
 
@@ -77,6 +78,7 @@ constexpr std::array formats{
                   return read_vtk(context, path);
                 },
                 &inspect_vtk},
+    KnownFormat{Format::xdmf, [](UnknownFile& file) { return is_xdmf(file.head()); }, &read_xdmf, &inspect_xdmf},
     KnownFormat{Format::pvtu, [](UnknownFile& file) { return is_vtu(file.head()) && is_pvtu(file.head()); },
                 [](mpi::Context& context, const std::string& path, const TableOptions& /*options*/) {
                   return read_pvtu(context, path);

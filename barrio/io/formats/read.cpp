@@ -95,7 +95,7 @@ mesh::MeshTables read_tables(mpi::Context& context, const std::string& path, con
                                               options.partition_tag),
                          .remedy = "partition it first: barrio partition IN -n P --tag NAME -o OUT"});
     }
-    constexpr std::array with_steps{Format::exodus, Format::climate, Format::cgns, Format::vtkhdf};
+    constexpr std::array with_steps{Format::exodus, Format::climate, Format::cgns, Format::vtkhdf, Format::xdmf};
     const bool may_have_steps = std::ranges::find(with_steps, format) != with_steps.end();
     if (!may_have_steps && options.step != 0) detail::chosen_step(context, path, options.step, 0);
     return detail::known_format(format).read(context, path, options);

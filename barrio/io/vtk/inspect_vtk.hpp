@@ -30,6 +30,7 @@ Json inspect_vtk_shares(const std::string& path, const VtkShares& shares, const 
 Json inspect_vtk(const std::string& path, const InspectOptions& options);
 Json inspect_vtu(const std::string& path, const InspectOptions& options);
 Json inspect_pvtu(const std::string& path, const InspectOptions& options);
+Json inspect_xdmf(const std::string& path, const InspectOptions& options);
 Json inspect_vtkhdf(const std::string& path, const InspectOptions& options);
 
 }  // namespace barrio::io::detail
