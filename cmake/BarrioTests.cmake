@@ -61,6 +61,13 @@ add_library(barrio_test_main STATIC ${BARRIO_MPI_TEST_SUPPORT}/main.cpp ${CMAKE_
 set_target_properties(barrio_test_main PROPERTIES UNITY_BUILD OFF)
 target_link_libraries(barrio_test_main PUBLIC barrio::mpi GTest::gtest PRIVATE barrio_warnings)
 
+# Where several sources compile as one, names of one test shadow those of another. Builds of each source alone look for
+# names that shadow others in a source.
+add_library(barrio_test_warnings INTERFACE)
+if(CMAKE_UNITY_BUILD)
+  target_compile_options(barrio_test_warnings INTERFACE -Wno-shadow)
+endif()
+
 if(BARRIO_MPI_FLAVOUR STREQUAL smpi)
   # Programs are linked as libraries there, which take no `main` from an archive unless asked to.
   target_link_options(barrio_test_main INTERFACE LINKER:--undefined=main)
@@ -98,7 +105,7 @@ function(barrio_add_mpi_test name)
   string(REGEX REPLACE "/.*" "" room ${room})
   set(target test_${name})
   add_executable(${target} ${arg_SOURCES})
-  target_link_libraries(${target} PRIVATE barrio_test_main barrio_warnings ${arg_LINK})
+  target_link_libraries(${target} PRIVATE barrio_test_main barrio_warnings barrio_test_warnings ${arg_LINK})
   math(EXPR launch_limit "7 * ${arg_TIMEOUT}")
   set(check_ranks ${arg_RANKS} ${arg_FULL_RANKS})
   if(BARRIO_MPI_FLAVOUR STREQUAL mpich)

@@ -97,6 +97,8 @@ class VtkhdfFile {
   void write_array(Of of, const std::string& name, int width, std::span<const T> values) {
     write_array(of, name, FileWriter::native_type<T>(), width, std::ssize(values), values.data());
   }
+  /// Mark an array of this file as the global ids of points or cells, as VTK does. @pre it was made
+  void mark_ids(Of of, const std::string& name);
   /// End a step; the grid and arrays given since the last step or kept from before belong to it.
   /// @throws AgreedError{usage} for an array that does not belong to the current grid
   void end_step(double time);
@@ -127,6 +129,7 @@ class VtkhdfFile {
     Column column;
     std::uint64_t grid = 0;  // number of the grid that it was made for
     bool is_streamed = false;
+    bool is_marked = false;
     std::uint64_t hash = 0;             // hash of this rank's rows, unless streamed
     std::vector<std::int64_t> offsets;  // by step
   };

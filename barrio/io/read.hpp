@@ -11,12 +11,12 @@
 namespace barrio::io {
 
 /// Mesh file formats that barrio knows.
-enum class Format { h5m, gmsh, medit, vtk, vtu, exodus, climate, cgns, su2, vtkhdf };
+enum class Format { h5m, gmsh, medit, vtk, vtu, pvtu, exodus, climate, cgns, su2, vtkhdf, xdmf };
 
 /// Formats that are read, as messages and help list them.
 inline constexpr const char* readable_formats =
-    ".h5m, Gmsh .msh 4.1, 2.2 and 1.0, Medit .mesh and .meshb, VTK .vtk and .vtu, Exodus II, CF netCDF grids, CGNS on "
-    "HDF5, SU2";
+    ".h5m, Gmsh .msh 4.1, 2.2 and 1.0, Medit .mesh and .meshb, VTK .vtk, .vtu, .pvtu and VTKHDF, Exodus II, CF netCDF "
+    "grids, CGNS on HDF5, SU2, XDMF";
 
 /// Determine the format of a file by its contents. Local.
 /// @throws Error{failed} if it cannot be read, {bad_input} if its format is unknown
@@ -37,14 +37,15 @@ struct TableOptions {
   /// Treatment of cells with one vertex at two corners; the log counts them either way. Sides, neighbours and solvers
   /// need distinct corners, so such cells are reduced unless the numbers of cells must stay.
   mesh::Degenerate degenerate = mesh::Degenerate::reduce;
-  /// Time step to read, from 1, of Exodus, CF netCDF and CGNS files; 0: the last one. In CGNS, solutions with the same
-  /// values in the same place are steps, in the order of their names and the numbers there.
+  /// Time step to read, from 1, of Exodus, VTKHDF, XDMF, CF netCDF and CGNS files; 0: the last one. In CGNS, solutions
+  /// with the same values in the same place are steps, in the order of their names and the numbers there.
   int step = 0;
 };
 
 /// Read a mesh file into tables, each rank its slabs. Collective. Reads .h5m, Gmsh 4.1, 2.2 and 1.0, Medit 1 to 4,
-/// legacy VTK, VTU (text and binary), Exodus II (classic netCDF and netCDF-4), longitude/latitude grids by the CF
-/// conventions (also classic netCDF and netCDF-4; see `read_structured`), CGNS (on HDF5) and SU2.
+/// legacy VTK, VTU (text and binary), PVTU, VTKHDF (unstructured and polygonal), Exodus II (classic netCDF and
+/// netCDF-4), longitude/latitude grids by the CF conventions (also classic netCDF and netCDF-4; see `read_structured`),
+/// CGNS (on HDF5), SU2 and XDMF.
 ///
 /// Zones of a CGNS file share their vertices at the 1-to-1 interfaces that the file lists, except periodic ones and
 /// those whose vertices lie apart; the log names what stays open. `mesh::join` with `within_pieces` merges by position.

@@ -65,8 +65,10 @@ struct VtkhdfOptions {
 
 /// Writer of a mesh and its fields as VTKHDF (unstructured grid, version 2), with time steps if wanted. ParaView 5.12,
 /// VTK 9.3 and newer read it. All functions are collective.
-/// Cell data besides fields and tags: `part`, `material` (id of the material set, 0 without one), and for
-/// ranks_with_ghosts `owner` and `rank`; a field or tag of such a name replaces it. A '/' in a name becomes '_'.
+/// Cell data besides fields and tags: `part`, `material` (id of the material set, -1 without one), and for
+/// ranks_with_ghosts `owner` and `rank`; a field or tag of such a name replaces it. A '/' in a name becomes '_'. Files
+/// of several pieces, and series, have the global ids, marked as VTK marks them: by these `read` makes one mesh of the
+/// pieces.
 ///
 /// Tags of int32 and float64 keep type and components. An entity without a value gets the tag's default; without a
 /// default it gets NaN, and the array is float64 whatever the tag is. One notice names what VTKHDF cannot hold: values

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstring>
 #include <numeric>
+#include <utility>
 
 #include "barrio/base/error.hpp"
 #include "barrio/base/hash.hpp"
@@ -241,6 +242,12 @@ bool VtkhdfFile::fits(const ArrayRows& array, std::size_t piece, std::int64_t n)
   if (!fault) return true;
   file_.keep_fault(std::move(fault));
   return false;
+}
+
+void VtkhdfFile::mark_ids(Of of, const std::string& name) {
+  Array& array = arrays_.at({of, name});
+  if (!std::exchange(array.is_marked, true))
+    file_.write_attribute("/VTKHDF/" + folder_of(of) + "/" + name, "Attribute", "GlobalIds");
 }
 
 void VtkhdfFile::end_step(double time) {

@@ -32,6 +32,14 @@ mesh::MeshTables read_su2(mpi::Context& context, const std::string& path);
 bool is_vtk(std::string_view head);
 mesh::MeshTables read_vtk(mpi::Context& context, const std::string& path);
 mesh::MeshTables read_vtu(mpi::Context& context, const std::string& path);
+/// Read the .vtu files that a .pvtu file names. Their pieces are one mesh: copies of points are merged, ghost cells
+/// dropped.
+mesh::MeshTables read_pvtu(mpi::Context& context, const std::string& path);
+/// Read VTKHDF. Its pieces are one mesh: copies of points are merged.
+mesh::MeshTables read_vtkhdf(mpi::Context& context, const std::string& path, const TableOptions& options);
+
+/// Read the first grid of an XDMF file, or the pieces of a collection, with the attributes on its points and cells.
+mesh::MeshTables read_xdmf(mpi::Context& context, const std::string& path, const TableOptions& options);
 
 /// Return the cell type of a name in .h5m files; empty for an unknown name.
 std::optional<mesh::CellType> cell_type_of(const std::string& h5m_name);

@@ -21,6 +21,7 @@
 #include "barrio/io/medit/medit_file.hpp"
 #include "barrio/io/su2/su2_file.hpp"
 #include "barrio/io/vtk/inspect_vtk.hpp"
+#include "barrio/io/xdmf/xdmf_file.hpp"
 
 // Each row is a format; its reader and its description are in its folder.
 
@@ -61,20 +62,9 @@ bool is_gmsh(std::string_view head) {
   return head.starts_with("$MeshFormat") || head.starts_with("$Comments") || head.starts_with("$NOD");
 }
 
+bool is_pvtu(std::string_view head) { return head.find("\"PUnstructuredGrid\"") != std::string_view::npos; }
+
 bool is_vtu(std::string_view head) { return head.starts_with("<?xml") || head.starts_with("<VTKFile"); }
-
-mesh::MeshTables refuse_to_read_vtkhdf(mpi::Context& /*context*/, const std::string& path,
-                                       const TableOptions& /*options*/) {
-  throw AgreedError(ErrorCode::bad_input, {.subject = path,
-                                           .cause = "is a VTKHDF file, which barrio writes but does not read",
-                                           .remedy = "give the mesh from which it was made"});
-}
-
-Json refuse_to_inspect_vtkhdf(const std::string& path, const InspectOptions& /*options*/) {
-  throw Error(ErrorCode::bad_input, {.subject = path,
-                                     .cause = "is a VTKHDF file, which barrio writes but does not read",
-                                     .remedy = "open it in ParaView, or give the mesh from which it was made"});
-}
 
 constexpr std::array formats{
     KnownFormat{Format::gmsh, [](UnknownFile& file) { return is_gmsh(file.head()); },
@@ -92,6 +82,12 @@ constexpr std::array formats{
                   return read_vtk(context, path);
                 },
                 &inspect_vtk},
+    KnownFormat{Format::xdmf, [](UnknownFile& file) { return is_xdmf(file.head()); }, &read_xdmf, &inspect_xdmf},
+    KnownFormat{Format::pvtu, [](UnknownFile& file) { return is_vtu(file.head()) && is_pvtu(file.head()); },
+                [](mpi::Context& context, const std::string& path, const TableOptions& /*options*/) {
+                  return read_pvtu(context, path);
+                },
+                &inspect_pvtu},
     KnownFormat{Format::vtu, [](UnknownFile& file) { return is_vtu(file.head()); },
                 [](mpi::Context& context, const std::string& path, const TableOptions& /*options*/) {
                   return read_vtu(context, path);
@@ -102,8 +98,8 @@ constexpr std::array formats{
                   return read_su2(context, path);
                 },
                 &inspect_su2},
-    KnownFormat{Format::vtkhdf, [](UnknownFile& file) { return file.has_group("/VTKHDF"); }, &refuse_to_read_vtkhdf,
-                &refuse_to_inspect_vtkhdf},
+    KnownFormat{Format::vtkhdf, [](UnknownFile& file) { return file.has_group("/VTKHDF"); }, &read_vtkhdf,
+                &inspect_vtkhdf},
     KnownFormat{Format::cgns, [](UnknownFile& file) { return file.is_hdf5() && is_cgns(file.hdf5()); }, &read_cgns,
                 &inspect_cgns},
     KnownFormat{Format::h5m, [](UnknownFile& file) { return file.has_group("/tstt"); }, &read_h5m, &inspect_h5m},

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include "barrio/base/error.hpp"
@@ -94,7 +95,8 @@ mesh::MeshTables read_known(mpi::Context& context, const std::string& path, Tabl
                                               options.partition_tag),
                          .remedy = "partition it first: barrio partition IN -n P --tag NAME -o OUT"});
     }
-    const bool may_have_steps = format == Format::exodus || format == Format::climate || format == Format::cgns;
+    constexpr std::array with_steps{Format::exodus, Format::climate, Format::cgns, Format::vtkhdf, Format::xdmf};
+    const bool may_have_steps = std::ranges::find(with_steps, format) != with_steps.end();
     if (!may_have_steps && options.step != 0) detail::chosen_step(context, path, options.step, 0);
     if (keeps_numbers && format != Format::h5m) std::erase(options.without_tags, detail::global_id_tag);
     return detail::known_format(format).read(context, path, options);

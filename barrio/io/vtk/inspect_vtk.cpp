@@ -10,6 +10,7 @@
 #include "barrio/io/common/structured_cells.hpp"
 #include "barrio/io/vtk/inspect_vtk.hpp"
 #include "barrio/io/vtk/vtk_file.hpp"
+#include "barrio/io/vtk/vtk_pieces.hpp"
 #include "barrio/mesh/topology.hpp"
 
 // The header of a VTK file says little, so its cells are read, share after share, and dropped.
@@ -38,6 +39,7 @@ class Inspector {
     result["format"] = shares_.format;
     for (int share = 0; share < shares_.n; ++share) look_at(shares_.read(share, with_quality()));
     result["vertices"] = shares_.n_points;
+    if (n_pieces_ > 1) add_pieces(result);
     add_entities(result, counts_);
     for (std::string& what : shares_.left_out.unsupported()) lacking_.insert(std::move(what));
     if (!lacking_.empty()) result["unsupported"] = lacking_;
@@ -97,7 +99,38 @@ class Inspector {
     if (parts != nullptr && dim > 0) n_parts_ = std::max(n_parts_, id_in(*parts) + 1);
   }
 
-  void look_at(const VtkGrid& grid) {
+  /// Count the vertices that stay when the copies of points in several pieces are merged.
+  void add_pieces(Json& result) {
+    result["pieces"] = n_pieces_;
+    if (!with_quality()) {
+      lacking_.insert(fmt::format("merging the copies of points in {} pieces is left to the reading", n_pieces_));
+      return;
+    }
+    const PointCopies found = find_copies(std::move(placed_));
+    result["vertices"] = shares_.n_points - std::ssize(found.copies);
+    if (found.n_ambiguous > 0)
+      lacking_.insert(
+          fmt::format("at {} place(s) a piece has several points: these are left apart from those of other "
+                      "pieces; barrio join --within merges them",
+                      found.n_ambiguous));
+  }
+
+  /// Note the points of a share, to compare them with those of other pieces: by their global ids if these are marked.
+  void note_points(const VtkGrid& grid) {
+    const VtkArray* ids = find_id_array(grid.on_points);
+    for (std::size_t p = 0; 3 * p < grid.coordinates.size(); ++p, ++n_noted_) {
+      placed_.push_back(placed_point(&grid.coordinates[3 * p], n_noted_, grid.first_points));
+      if (ids != nullptr) placed_.back().place = {static_cast<std::uint64_t>(std::get<0>(ids->values)[p]), 0, 0};
+    }
+  }
+
+  void look_at(VtkGrid grid) {
+    if (const std::int64_t n = drop_ghost_cells(grid); n > 0 && !has_ghosts_) {
+      has_ghosts_ = true;
+      lacking_.insert("ghost cells, copies of cells of other pieces, are dropped");
+    }
+    n_pieces_ = grid.first_points.size();
+    if (n_pieces_ > 1 && with_quality()) note_points(grid);
     const VtkArray* materials = find_ids(grid.on_cells, names_material);
     const VtkArray* parts = find_ids(grid.on_cells, names_partition);
     if (shares_.grid_type != 0) look_at_grid(materials, parts);
@@ -137,7 +170,8 @@ class Inspector {
     }
   }
 
-  void add_cells(const VtkGrid& grid, Quality& quality) {
+  void add_cells(VtkGrid grid, Quality& quality) {
+    drop_ghost_cells(grid);
     std::vector<Point> corners;
     for (std::size_t c = 0; c < grid.types.size(); ++c) {
       const auto shape = shape_of(grid, c);
@@ -159,13 +193,17 @@ class Inspector {
   const std::string& path_;
   const VtkShares& shares_;
   const InspectOptions& options_;
+  std::set<std::string> lacking_;
   CellCounts counts_;
   std::map<std::pair<int, int>, std::string> sets_;
-  std::set<std::string> lacking_;
   std::int64_t n_parts_ = 0;
   int top_ = 0;
   Json tags_ = Json::array();
   std::vector<Point> points_;
+  std::size_t n_pieces_ = 0;
+  std::vector<PlacedPoint> placed_;
+  std::int64_t n_noted_ = 0;
+  bool has_ghosts_ = false;
 };
 
 }  // namespace

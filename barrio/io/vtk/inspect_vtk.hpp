@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "barrio/io/common/description.hpp"
 #include "barrio/io/vtk/vtk_grid.hpp"
@@ -28,5 +29,8 @@ Json inspect_vtk_shares(const std::string& path, const VtkShares& shares, const 
 
 Json inspect_vtk(const std::string& path, const InspectOptions& options);
 Json inspect_vtu(const std::string& path, const InspectOptions& options);
+Json inspect_pvtu(const std::string& path, const InspectOptions& options);
+Json inspect_xdmf(const std::string& path, const InspectOptions& options);
+Json inspect_vtkhdf(const std::string& path, const InspectOptions& options);
 
 }  // namespace barrio::io::detail

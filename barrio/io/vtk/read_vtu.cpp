@@ -5,8 +5,10 @@
 #include <filesystem>
 
 #include "barrio/base/slabs.hpp"
+#include "barrio/io/common/file_rows.hpp"
 #include "barrio/io/common/readers.hpp"
 #include "barrio/io/vtk/inspect_vtk.hpp"
+#include "barrio/io/vtk/vtk_pieces.hpp"
 #include "barrio/io/vtk/vtu_file.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
@@ -16,6 +18,7 @@
 namespace barrio::io::detail {
 namespace {
 
+using files::Rows;
 using Form = VtuArray::Form;
 
 int digit_of(char c) noexcept {
@@ -113,56 +116,41 @@ std::vector<std::byte> read_compressed(Scanner& in, const VtuEncoding& encoding,
   return bytes;
 }
 
-class VtuShareReader {
+class VtuRowsReader {
  public:
-  VtuShareReader(const std::string& path, const VtuIndex& index) : index_(index), in_(path, vtu_remedy) {}
+  VtuRowsReader(const std::string& path, const VtuIndex& index, VtkGrid& grid)
+      : index_(index), in_(path, vtu_remedy), grid_(grid) {}
 
-  VtkGrid run(int share, int n_shares) {
-    grid_.n_points = index_.n_points;
-    add_arrays(index_.pieces[0].on_points, grid_.on_points);
-    add_arrays(index_.pieces[0].on_cells, grid_.on_cells);
-    const Slabs points{index_.n_points, n_shares};
-    const Slabs cells{index_.n_cells, n_shares};
-    std::int64_t first_point = 0;
-    std::int64_t first_cell = 0;
+  void run(Rows points, Rows cells, std::int64_t first_point) {
+    std::int64_t before_points = 0;
+    std::int64_t before_cells = 0;
     for (const VtuPiece& piece : index_.pieces) {
-      const auto cut = [&](const Slabs& slabs, std::int64_t first, std::int64_t n) {
-        return std::pair(std::clamp<std::int64_t>(slabs.first(share) - first, 0, n),
-                         std::clamp<std::int64_t>(slabs.first(share + 1) - first, 0, n));
-      };
-      const auto [point, end_point] = cut(points, first_point, piece.n_points);
-      const auto [cell, end_cell] = cut(cells, first_cell, piece.n_cells);
-      if (point < end_point) {
-        numbers(piece.points, 3 * point, 3 * (end_point - point), grid_.coordinates);
-        read_arrays(piece.on_points, point, end_point - point, grid_.on_points);
+      const Rows of_points = overlap(points, before_points, piece.n_points);
+      const Rows of_cells = overlap(cells, before_cells, piece.n_cells);
+      if (of_points.count > 0) {
+        numbers(piece.points, 3 * of_points.first, 3 * of_points.count, grid_.coordinates);
+        read_arrays(piece.on_points, of_points, grid_.on_points);
       }
-      if (cell < end_cell) {
-        add_cells(piece, cell, end_cell - cell, first_point);
-        read_arrays(piece.on_cells, cell, end_cell - cell, grid_.on_cells);
+      if (of_cells.count > 0) {
+        add_cells(piece, of_cells.first, of_cells.count, first_point + before_points);
+        read_arrays(piece.on_cells, of_cells, grid_.on_cells);
       }
-      first_point += piece.n_points;
-      first_cell += piece.n_cells;
+      before_points += piece.n_points;
+      before_cells += piece.n_cells;
     }
-    return std::move(grid_);
   }
 
  private:
-  static void add_arrays(const std::vector<VtuArray>& arrays, std::vector<VtkArray>& out) {
-    for (const VtuArray& array : arrays) {
-      out.push_back({.name = array.name, .n_components = array.n_components, .values = {}});
-      if (!is_integer(array.number)) out.back().values = std::vector<double>();
-    }
-  }
   template <class T>
   void numbers(const VtuArray& array, std::int64_t first, std::int64_t n, std::vector<T>& out) {
     read_vtu_numbers(in_, index_.encoding, array, first, n, out);
   }
-  void read_arrays(const std::vector<VtuArray>& arrays, std::int64_t first, std::int64_t n,
-                   std::vector<VtkArray>& out) {
-    for (std::size_t i = 0; i < arrays.size(); ++i)
-      std::visit(
-          [&](auto& values) { numbers(arrays[i], first * arrays[i].n_components, n * arrays[i].n_components, values); },
-          out[i].values);
+  void read_arrays(const std::vector<VtuArray>& arrays, Rows rows, std::vector<VtkArray>& out) {
+    for (std::size_t i = 0; i < arrays.size(); ++i) {
+      const std::int64_t width = arrays[i].n_components;
+      std::visit([&](auto& values) { numbers(arrays[i], rows.first * width, rows.count * width, values); },
+                 out[i].values);
+    }
   }
 
   void add_cells(const VtuPiece& piece, std::int64_t first, std::int64_t n, std::int64_t first_point) {
@@ -199,7 +187,7 @@ class VtuShareReader {
 
   const VtuIndex& index_;
   Scanner in_;
-  VtkGrid grid_;
+  VtkGrid& grid_;
 };
 
 }  // namespace
@@ -225,8 +213,30 @@ void read_vtu_numbers(Scanner& in, const VtuEncoding& encoding, const VtuArray& 
   append_vtk_numbers(bytes, array.number, encoding.order, out);
 }
 
+void add_vtu_arrays(const std::vector<VtuArray>& arrays, std::vector<VtkArray>& out) {
+  for (const VtuArray& array : arrays) {
+    out.push_back({.name = array.name, .n_components = array.n_components, .values = {}, .is_id = array.is_id});
+    if (!is_integer(array.number)) out.back().values = std::vector<double>();
+  }
+}
+
+void add_vtu_rows(const std::string& path, const VtuIndex& index, Rows points, Rows cells, std::int64_t first_point,
+                  VtkGrid& grid) {
+  VtuRowsReader(path, index, grid).run(points, cells, first_point);
+}
+
 VtkGrid read_vtu_share(const std::string& path, const VtuIndex& index, int share, int n_shares) {
-  VtkGrid grid = VtuShareReader(path, index).run(share, n_shares);
+  VtkGrid grid;
+  grid.n_points = index.n_points;
+  std::int64_t first_point = 0;
+  for (const VtuPiece& piece : index.pieces) {
+    grid.first_points.push_back(first_point);
+    first_point += piece.n_points;
+  }
+  add_vtu_arrays(index.on_points, grid.on_points);
+  add_vtu_arrays(index.on_cells, grid.on_cells);
+  add_vtu_rows(path, index, slab_of({index.n_points, n_shares}, share), slab_of({index.n_cells, n_shares}, share), 0,
+               grid);
   split_lists(grid, path);
   return grid;
 }
@@ -244,6 +254,7 @@ mesh::MeshTables read_vtu(mpi::Context& context, const std::string& path) {
     grid = read_vtu_share(path, index, context.rank(), context.size());
   });
   index.left_out.tell(context, path);
+  unite_pieces(context, grid, path);
   return tables_of_vtk(context, std::move(grid), path);
 }
 

@@ -17,6 +17,7 @@ namespace barrio::io::detail {
 inline constexpr int vtk_poly_vertex = 2;
 inline constexpr int vtk_poly_line = 4;
 inline constexpr int vtk_strip = 6;
+inline constexpr int vtk_polygon = 7;
 /// VTK's numbers of cells that are, or become, polyhedra.
 inline constexpr int vtk_pentagonal_prism = 15;
 inline constexpr int vtk_hexagonal_prism = 16;
@@ -27,6 +28,7 @@ struct VtkArray {
   std::string name;
   int n_components = 1;
   std::variant<std::vector<std::int64_t>, std::vector<double>> values;
+  bool is_id = false;  ///< the file marks it as the global ids of its rows
 };
 
 /// A share of a VTK file, whatever its dialect. Points are cut evenly, as `Slabs` cuts them; cells so that those of one
@@ -40,6 +42,8 @@ struct VtkGrid {
   std::vector<std::int64_t> nodes;       ///< points of the file, in VTK's order
   std::vector<VtkArray> on_points;       ///< the same list in every share
   std::vector<VtkArray> on_cells;
+  /// First point of each piece of the mesh, if each has its own copies of shared points; the same in every share.
+  std::vector<std::int64_t> first_points;
   std::int64_t n_poly_lines = 0;  ///< cut up by `split_lists`
   std::int64_t n_strips = 0;
   std::int64_t n_prisms = 0;  ///< over pentagons and hexagons, turned into polyhedra by `split_lists`

@@ -26,6 +26,7 @@ std::vector<std::string> VtkLeftOut::unsupported() const {
   std::vector<std::string> all;
   if (!arrays.empty()) all.push_back(described(arrays, "arrays without numbers"));
   if (!field_data.empty()) all.push_back(described(field_data, "field data of the whole file"));
+  all.insert(all.end(), others.begin(), others.end());
   return all;
 }
 

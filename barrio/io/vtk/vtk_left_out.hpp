@@ -11,6 +11,7 @@ namespace barrio::io::detail {
 struct VtkLeftOut {
   std::vector<std::string> arrays;      ///< of texts or bits
   std::vector<std::string> field_data;  ///< of the file as a whole, not of its points or cells
+  std::vector<std::string> others;      ///< described in words
 
   /// Log them, if there are any. Local.
   void tell(mpi::Context& context, const std::string& path) const;

@@ -1,9 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "barrio/files/hdf5.hpp"
 #include "barrio/io/vtk/vtk_left_out.hpp"
 #include "barrio/io/vtk/vtk_numbers.hpp"
 #include "barrio/io/vtk/vtk_polyhedra.hpp"
@@ -27,6 +30,7 @@ struct VtuArray {
   int n_components = 1;
   Form form = Form::text;
   std::int64_t offset = 0;  ///< byte in the file
+  bool is_id = false;       ///< marked as global ids
 };
 
 /// Arrays with the faces of the polyhedra of a piece.
@@ -59,7 +63,9 @@ struct VtuPiece {
 /// Index of a .vtu file. Its size grows with the number of arrays and pieces, not with the mesh.
 struct VtuIndex {
   VtuEncoding encoding;
-  std::vector<VtuPiece> pieces;  ///< at least one; all have the same arrays of data in the same order
+  std::vector<VtuPiece> pieces;     ///< at least one; those with points or cells have the same arrays in the same order
+  std::vector<VtuArray> on_points;  ///< of the first piece that has points
+  std::vector<VtuArray> on_cells;
   VtkLeftOut left_out;
   std::int64_t n_points = 0;  ///< of all pieces
   std::int64_t n_cells = 0;
@@ -85,6 +91,17 @@ void read_vtu_numbers(Scanner& in, const VtuEncoding& encoding, const VtuArray& 
 /// Cost: memory O(n, faces of these cells)
 VtkLoops read_vtu_loops(Scanner& in, const VtuEncoding& encoding, const VtuFaces& faces, std::int64_t first,
                         std::int64_t n);
+
+/// Return the type of number that a .vtu file names; nothing for texts and unknown names.
+std::optional<VtkNumber> vtu_number(std::string_view type);
+
+/// Add arrays without values to a grid.
+void add_vtu_arrays(const std::vector<VtuArray>& arrays, std::vector<VtkArray>& out);
+
+/// Append rows of a file to a grid that has the arrays of the file. Local.
+/// @param first_point  row, in the grid, of the file's first point
+void add_vtu_rows(const std::string& path, const VtuIndex& index, files::Rows points, files::Rows cells,
+                  std::int64_t first_point, VtkGrid& grid);
 
 /// Read one share. Local.
 VtkGrid read_vtu_share(const std::string& path, const VtuIndex& index, int share, int n_shares);

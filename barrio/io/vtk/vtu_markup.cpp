@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
 #include <pugixml.hpp>
 
 #include "barrio/base/error.hpp"
+#include "barrio/io/text/markup.hpp"
 #include "barrio/io/vtk/vtu_file.hpp"
 
 namespace barrio::io::detail {
@@ -24,13 +24,6 @@ std::int64_t count_of(const pugi::xml_node& node, const char* attribute, const s
   return n;
 }
 
-std::optional<VtkNumber> number_of(std::string_view type) {
-  constexpr std::array<std::string_view, 10> names{"Int8",   "UInt8", "Int16",  "UInt16",  "Int32",
-                                                   "UInt32", "Int64", "UInt64", "Float32", "Float64"};
-  const auto* const known = std::ranges::find(names, type);
-  return known == names.end() ? std::nullopt : std::optional(static_cast<VtkNumber>(known - names.begin()));
-}
-
 class Parser {
  public:
   explicit Parser(const std::string& path) : path_(path) {}
@@ -41,8 +34,6 @@ class Parser {
     if (!parsed) refuse(path_, fmt::format("has markup that cannot be understood: {}", parsed.description()));
     const pugi::xml_node root = document.child("VTKFile");
     const std::string type = root.attribute("type").as_string();
-    if (type == "PUnstructuredGrid")
-      refuse(path_, "only names the files of its pieces", "join the pieces: barrio join PIECE... -o OUT.h5m");
     if (type != "UnstructuredGrid")
       refuse(path_, fmt::format("is an XML file of type '{}'; barrio reads VTK's UnstructuredGrid", type),
              "save it as an unstructured grid");
@@ -77,7 +68,7 @@ class Parser {
     found.name = node.attribute("Name").as_string();
     const std::string format = node.attribute("format").as_string();
     const std::string type = node.attribute("type").as_string();
-    const auto number = number_of(type);
+    const auto number = vtu_number(type);
     if (!number) refuse(path_, fmt::format("has an array '{}' of the unknown type '{}'", found.name, type));
     found.number = *number;
     found.n_components = node.attribute("NumberOfComponents").as_int(1);
@@ -133,6 +124,7 @@ class Parser {
           continue;
         }
         arrays.push_back(array(node));
+        arrays.back().is_id = arrays.back().name == parent.attribute("GlobalIds").as_string();
       }
     return arrays;
   }
@@ -162,8 +154,11 @@ class Parser {
     }
     found.on_points = data(node, "PointData");
     found.on_cells = data(node, "CellData");
-    if (!index_.pieces.empty() && (!are_alike(found.on_points, index_.pieces[0].on_points) ||
-                                   !are_alike(found.on_cells, index_.pieces[0].on_cells)))
+    // Pieces without rows may lack the arrays.
+    if (index_.n_points == 0) index_.on_points = found.on_points;
+    if (index_.n_cells == 0) index_.on_cells = found.on_cells;
+    if ((found.n_points > 0 && !are_alike(found.on_points, index_.on_points)) ||
+        (found.n_cells > 0 && !are_alike(found.on_cells, index_.on_cells)))
       refuse(path_, "has pieces with other data than the first one");
     index_.n_points += found.n_points;
     index_.n_cells += found.n_cells;
@@ -178,36 +173,20 @@ class Parser {
 
 }  // namespace
 
+std::optional<VtkNumber> vtu_number(std::string_view type) {
+  constexpr std::array<std::string_view, 10> names{"Int8",   "UInt8", "Int16",  "UInt16",  "Int32",
+                                                   "UInt32", "Int64", "UInt64", "Float32", "Float64"};
+  const auto* const known = std::ranges::find(names, type);
+  return known == names.end() ? std::nullopt : std::optional(static_cast<VtkNumber>(known - names.begin()));
+}
+
 std::string read_vtu_markup(const std::string& path) {
-  constexpr std::size_t longest = std::size_t{64} << 20U;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw Error(ErrorCode::failed, {.subject = path, .cause = "cannot be read"});
-  std::string markup;
-  std::string tag;
-  std::int64_t at = 0;
-  const auto next = [&] {
-    at += 1;
-    return file.rdbuf()->sbumpc();
-  };
-  for (int c = next(); c != EOF; c = next()) {
-    if (c != '<') continue;
-    tag.clear();
-    tag.push_back('<');
-    const auto is_whole = [&] { return tag.back() == '>' && (!tag.starts_with("<!--") || tag.ends_with("-->")); };
-    while (!is_whole()) {
-      c = next();
-      if (c == EOF || tag.size() + markup.size() > longest) refuse(path, "has markup that ends early");
-      tag.push_back(static_cast<char>(c));
-    }
-    markup += tag;
-    if (tag.starts_with("<AppendedData")) {
-      while (c != EOF && c != '_') c = next();  // the values follow it
-      if (c == EOF) refuse(path, "ends before its appended data");
-      return markup + fmt::format("{}</AppendedData></VTKFile>", at);
-    }
-    if ((tag.starts_with("<DataArray") || tag.starts_with("<Array")) && !tag.ends_with("/>"))
-      markup += fmt::format("{}", at);
-  }
+  std::string markup = read_markup(path, vtu_remedy, [](const std::string& tag) {
+    if (tag.starts_with("<AppendedData")) return MarkupText::rest;
+    return tag.starts_with("<DataArray") || tag.starts_with("<Array") ? MarkupText::place : MarkupText::left_out;
+  });
+  if (markup.rfind("<AppendedData") != std::string::npos && !markup.ends_with(">"))
+    markup += "</AppendedData></VTKFile>";
   return markup;
 }
 

@@ -152,7 +152,7 @@ class VtkhdfWriter::Core {
     check_names(point_fields_);
     check_names(cell_fields_);
     choose_tags();
-    std::array<std::int64_t, 3> n{};
+    std::array<std::int64_t, 4> n{0, 0, 0, std::ssize(pieces_)};
     for (const VtkhdfPiece& piece : pieces_) {
       n[0] += std::ssize(piece.points);
       n[1] += std::ssize(piece.cells);
@@ -162,6 +162,7 @@ class VtkhdfWriter::Core {
     n_points_ = n[0];
     n_cells_ = n[1];
     has_polyhedra_ = n[2] > 0;
+    has_ids_ = n[3] > 1 || options_.has_steps;  // later steps may have more pieces
   }
 
   void find_fields() {
@@ -267,6 +268,10 @@ class VtkhdfWriter::Core {
     }
     file_->write_grid(sizes, arrays);
     write_cell_data();
+    if (has_ids_) {
+      write_ids(Dim::vertex, "GlobalPointIds", mesh_->vertices().global_ids);
+      write_ids(mesh_->cell_dim(), "GlobalCellIds", mesh_->cells().global_ids);
+    }
     for (const detail::TagArray& tag : tags_.arrays) write(detail::values_of(*mesh_, tag));
   }
 
@@ -329,19 +334,31 @@ class VtkhdfWriter::Core {
     for (const FieldData* field : cell_fields_) write(*field);
   }
 
-  /// Write an array of barrio's own, unless a field or a tag has its name.
+  /// Tell whether a field or a tag has the name of an array.
+  [[nodiscard]] bool is_taken(Dim dim, const std::string& name) const {
+    const auto& fields = dim == Dim::vertex ? point_fields_ : cell_fields_;
+    return tags_.has(dim, name) ||
+           std::ranges::any_of(fields, [&](const auto* field) { return array_name(field->name) == name; });
+  }
+  /// Write an array of barrio's own, unless its name is taken.
   template <class T>
   void write_of_cells(const std::string& name, const std::vector<T>& of_local) {
-    const bool is_taken =
-        tags_.has(mesh_->cell_dim(), name) ||
-        std::ranges::any_of(cell_fields_, [&](const auto* field) { return array_name(field->name) == name; });
-    if (!is_taken) write<T>(name, mesh_->cell_dim(), 1, of_local);
+    if (!is_taken(mesh_->cell_dim(), name)) write<T>(name, mesh_->cell_dim(), 1, of_local);
+  }
+
+  /// Write the ids that make one mesh of several pieces, marked as VTK marks them.
+  void write_ids(Dim dim, const std::string& name, std::span<const GlobalId> ids) {
+    if (is_taken(dim, name)) return;
+    std::vector<std::int64_t> numbers;
+    for (const GlobalId id : ids) numbers.push_back(barrio::value(id));
+    write(name, dim, 1, numbers);
+    file_->mark_ids(dim == Dim::vertex ? VtkhdfFile::Of::points : VtkhdfFile::Of::cells, name);
   }
 
   void write_cell_data() {
     const std::size_t n = mesh_->cells().size();
     write_of_cells<std::int32_t>("part", {mesh_->cell_parts().begin(), mesh_->cell_parts().end()});
-    std::vector<std::int32_t> material(n, 0);
+    std::vector<std::int32_t> material(n, -1);  // 0 may be the id of a material
     for (const mesh::MeshSet& set : mesh_->sets()) {
       if (set.info.kind != mesh::SetKind::material) continue;
       for (const LocalId c : set.entities[index(mesh_->cell_dim())]) material[index(c)] = set.info.id;
@@ -370,6 +387,7 @@ class VtkhdfWriter::Core {
   std::int64_t n_points_ = 0;
   std::int64_t n_cells_ = 0;
   bool has_polyhedra_ = false;
+  bool has_ids_ = false;
   std::unique_ptr<VtkhdfFile> file_;
 };
 

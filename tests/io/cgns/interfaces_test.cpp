@@ -24,9 +24,9 @@ using test::WholeFile;
 using test::world;
 using Integers = std::vector<int>;
 using Reals = std::vector<double>;
-using Point = std::array<double, 3>;
+using Coordinates = std::array<double, 3>;
 
-std::filesystem::path written(const CgnsNode& root) {
+std::filesystem::path written_zones(const CgnsNode& root) {
   static int n_written = 0;  // a refused file remains open in HDF5, so each file needs a new name
   auto path = test::scratch() / ("zones" + std::to_string(n_written++) + ".cgns");
   if (world().rank() == 0) test::write(root, path);
@@ -34,7 +34,7 @@ std::filesystem::path written(const CgnsNode& root) {
   return path;
 }
 
-CgnsNode file_of(int cell_dim, std::vector<CgnsNode> zones) {
+CgnsNode zones_file(int cell_dim, std::vector<CgnsNode> zones) {
   return {"",
           "",
           {},
@@ -98,7 +98,7 @@ struct Block {
     Integers n;
     for (int d = 0; d < n_indices; ++d) n.push_back(n_along(d));
     return zone_of(name, n, [&](const std::array<int, 3>& index) {
-      Point x{static_cast<double>(low[0]), static_cast<double>(low[1]), static_cast<double>(low[2])};
+      Coordinates x{static_cast<double>(low[0]), static_cast<double>(low[1]), static_cast<double>(low[2])};
       for (int d = 0; d < n_indices; ++d) x[axis[d]] += is_back[d] ? n_along(d) - 1 - index[d] : index[d];
       return x;
     });
@@ -143,16 +143,16 @@ void meet(const Block& a, const Block& b, CgnsNode& zone, int ends) {
   add_interface(zone, a.name + "-" + b.name, b.name, range_of(a), range_of(b), transform);
 }
 
-std::set<Point> distinct(const WholeFile& whole) {
-  std::set<Point> all;
+std::set<Coordinates> distinct(const WholeFile& whole) {
+  std::set<Coordinates> all;
   for (std::size_t i = 0; i < whole.coordinates.size(); i += 3)
     all.insert({whole.coordinates[i], whole.coordinates[i + 1], whole.coordinates[i + 2]});
   return all;
 }
 
 /// Describe each cell by the places of its nodes.
-std::vector<std::vector<Point>> places(const WholeFile& whole) {
-  std::vector<std::vector<Point>> all;
+std::vector<std::vector<Coordinates>> places(const WholeFile& whole) {
+  std::vector<std::vector<Coordinates>> all;
   for (const auto& [type, nodes] : whole.cells) {
     all.emplace_back();
     for (const std::int64_t node : nodes) {
@@ -169,9 +169,9 @@ std::string expect_joined(const CgnsNode& root) {
   CgnsNode open = root;
   for (CgnsNode& zone : open.at("Base").children)
     std::erase_if(zone.children, [](const CgnsNode& node) { return node.label == "ZoneGridConnectivity_t"; });
-  const WholeFile torn(world(), read_tables(world(), written(open).string()));
+  const WholeFile torn(world(), read_tables(world(), written_zones(open).string()));
   testing::internal::CaptureStderr();
-  mesh::MeshTables tables = read_tables(world(), written(root).string());
+  mesh::MeshTables tables = read_tables(world(), written_zones(root).string());
   std::string said = testing::internal::GetCapturedStderr();
   const WholeFile whole(world(), tables);
   EXPECT_EQ(std::ssize(whole.coordinates) / 3, std::ssize(distinct(torn)));
@@ -193,7 +193,7 @@ CgnsNode two_turned(int number, int ends, int number_of_a = 7) {
   CgnsNode second = b.zone();
   meet(a, b, first, ends);
   meet(b, a, second, ends / 2);
-  return file_of(3, {first, second});
+  return zones_file(3, {first, second});
 }
 
 TEST(CgnsInterfaces, BlocksMeetInEveryTurn) {
@@ -215,7 +215,7 @@ TEST(CgnsInterfaces, BlocksMeetInEveryTurn) {
       meet(a, b, zones.front(), static_cast<int>(random() % 8));
       if (turn % 2 == 0) meet(b, a, zones.back(), static_cast<int>(random() % 8));
     }
-    const std::string said = expect_joined(file_of(n_indices, zones));
+    const std::string said = expect_joined(zones_file(n_indices, zones));
     if (world().rank() != 0) continue;
     EXPECT_NE(said.find(n_indices == 3 ? "joined at 48 1-to-1 interfaces, which merged 432 vertices"
                                        : "joined at 8 1-to-1 interfaces, which merged 24 vertices"),
@@ -245,9 +245,9 @@ TEST(CgnsInterfaces, EightBlocksAroundAPointShareIt) {
       for (const Block& b : blocks)
         if (a.name != b.name) meet(a, b, zones.back(), static_cast<int>(random() % 8));
     }
-    const CgnsNode root = file_of(3, zones);
+    const CgnsNode root = zones_file(3, zones);
     const std::string said = expect_joined(root);
-    const auto path = written(root);
+    const auto path = written_zones(root);
     if (world().rank() != 0) continue;
     EXPECT_NE(said.find("zones are joined at 12 1-to-1 interfaces, which merged 127 vertices"), std::string::npos)
         << said;
@@ -261,12 +261,12 @@ TEST(CgnsInterfaces, AZoneMeetsItself) {
     const int i = index[0] % 12;
     const double angle = std::numbers::pi / 6.0 * i;
     const double radius = 1.0 + index[1];
-    return Point{radius * std::cos(angle), radius * std::sin(angle), 0.0};
+    return Coordinates{radius * std::cos(angle), radius * std::sin(angle), 0.0};
   };
   CgnsNode ring = zone_of("ring", {13, 4}, around);
   add_interface(ring, "cut", "ring", {1, 1, 1, 4}, {13, 1, 13, 4}, {1, 2});
   add_interface(ring, "back", "ring", {13, 1, 13, 4}, {1, 1, 1, 4}, {1, 2});
-  const std::string said = expect_joined(file_of(2, {ring}));
+  const std::string said = expect_joined(zones_file(2, {ring}));
   if (world().rank() == 0) {
     EXPECT_NE(said.find("joined at 1 1-to-1 interfaces, which merged 4 vertices"), std::string::npos) << said;
   }
@@ -275,11 +275,11 @@ TEST(CgnsInterfaces, AZoneMeetsItself) {
     const int i = index[0];
     const bool is_upper = i > 6;
     const double x = std::abs(i - 6);
-    return Point{x + 0.1 * index[1], (is_upper ? 1.0 : -1.0) * (index[1] + (x < 2 ? 0.3 * (2 - x) : 0.0)), 0.0};
+    return Coordinates{x + 0.1 * index[1], (is_upper ? 1.0 : -1.0) * (index[1] + (x < 2 ? 0.3 * (2 - x) : 0.0)), 0.0};
   };
   CgnsNode wake = zone_of("wake", {13, 4}, wound);
   add_interface(wake, "wake", "wake", {1, 1, 5, 1}, {13, 1, 9, 1}, {-1, -2});
-  expect_joined(file_of(2, {wake}));
+  expect_joined(zones_file(2, {wake}));
 }
 
 TEST(CgnsInterfaces, FacesOfConditionsAtAnInterfaceAreListedOnce) {
@@ -292,7 +292,7 @@ TEST(CgnsInterfaces, FacesOfConditionsAtAnInterfaceAreListedOnce) {
                            std::string("BCWall"),
                            {},
                            {{"PointRange", "IndexRange_t", Integers{3, 1, 1, 3, 4, 2}, {2, 3}}}});
-  const WholeFile whole(world(), read_tables(world(), written(root).string()));
+  const WholeFile whole(world(), read_tables(world(), written_zones(root).string()));
   EXPECT_EQ(whole.coordinates.size(), 3U * 40);
   EXPECT_EQ(std::ranges::count(whole.cells, mesh::CellType::quad, &WholeFile::Cell::first), 22);
   const auto of = [&](std::size_t n) {
@@ -378,7 +378,7 @@ TEST(CgnsInterfaces, ValuesAndSetsOfMergedVerticesStay) {
     for (int i = 0; i < 10; ++i) heat.push_back(first + i);
     root.at(zone).children.push_back({"Heat", "FlowSolution_t", {}, {}, {{"T", "DataArray_t", heat}}});
   }
-  const mesh::Mesh mesh = read(world(), written(root).string());
+  const mesh::Mesh mesh = read(world(), written_zones(root).string());
   std::int64_t n_fixed = 0;
   for (const mesh::MeshSet& set : mesh.sets())
     if (set.info.name == "fixed") n_fixed += test::count_owned(mesh, set)[0];
@@ -397,7 +397,7 @@ TEST(CgnsInterfaces, WhatDoesNotMeetStaysOpenAndIsNamed) {
     CgnsNode root = two_turned(5, 2);
     change(root.at("Base/b"));
     change(root.at("Base/a"));
-    const auto path = written(root);
+    const auto path = written_zones(root);
     testing::internal::CaptureStderr();
     const mesh::MeshTables tables = read_tables(world(), path.string());
     const std::string said = testing::internal::GetCapturedStderr();
@@ -429,7 +429,7 @@ TEST(CgnsInterfaces, MalformedOnesAreRefused) {
     SCOPED_TRACE(cause);
     CgnsNode root = two_turned(0, 0, 0);
     spoil(root.at("Base/a/ZoneGridConnectivity/a-b"));
-    test::expect_refusal(test::verdict(written(root)), "3", cause);
+    test::expect_refusal(test::verdict(written_zones(root)), "3", cause);
   };
   expect("interface 'a-b' of zone 'a' must have two ends of 3 indices in PointRange",
          [](CgnsNode& face) { face.at("PointRange") = {"PointRange", "IndexRange_t", Integers{1, 1, 3, 3}, {2, 2}}; });
@@ -444,11 +444,11 @@ TEST(CgnsInterfaces, MalformedOnesAreRefused) {
   });
   CgnsNode root = two_unstructured();
   std::get<Integers>(root.at("Base/Zone/Connections/up/PointListDonor").data)[2] = 11;
-  test::expect_refusal(test::verdict(written(root)), "3",
+  test::expect_refusal(test::verdict(written_zones(root)), "3",
                        "interface 'up' of zone 'Zone' has index i = 11, but zone 'Zone2' has 1 to 10");
   root = two_unstructured();
   root.at("Base/Zone/Connections/up/PointListDonor") = list_of("PointListDonor", {1, 2, 5}, 1);
-  test::expect_refusal(test::verdict(written(root)), "3",
+  test::expect_refusal(test::verdict(written_zones(root)), "3",
                        "interface 'up' of zone 'Zone' must have as many points as its donor, but has 4 and 3");
 }
 

@@ -25,10 +25,10 @@ using test::WholeFile;
 using test::world;
 using Integers = std::vector<int>;
 using Reals = std::vector<double>;
-using Cells = std::vector<WholeFile::Cell>;
-using Rows = std::set<std::pair<int, std::int64_t>>;
+using MixedCells = std::vector<WholeFile::Cell>;
+using MixedRows = std::set<std::pair<int, std::int64_t>>;
 
-std::filesystem::path written(const CgnsNode& root) {
+std::filesystem::path written_mixed(const CgnsNode& root) {
   static int n_written = 0;
   auto path = test::scratch() / ("mixed" + std::to_string(n_written++) + ".cgns");
   if (world().rank() == 0) test::write(root, path);
@@ -58,15 +58,15 @@ CgnsNode hex_and_prism(bool has_offsets) {
 
 TEST(CgnsMixed, HasTheCellsOfPureSections) {
   for (const bool has_offsets : {false, true}) {
-    const auto path = written(hex_and_prism(has_offsets));
+    const auto path = written_mixed(hex_and_prism(has_offsets));
     const WholeFile whole(world(), read_tables(world(), path.string()));
-    EXPECT_EQ(whole.cells, (Cells{{CellType::quad, {0, 4, 6, 2}},
-                                  {CellType::quad, {0, 1, 5, 4}},
-                                  {CellType::prism, {1, 8, 3, 5, 9, 7}},
-                                  {CellType::hex, {0, 1, 3, 2, 4, 5, 7, 6}}}));
+    EXPECT_EQ(whole.cells, (MixedCells{{CellType::quad, {0, 4, 6, 2}},
+                                       {CellType::quad, {0, 1, 5, 4}},
+                                       {CellType::prism, {1, 8, 3, 5, 9, 7}},
+                                       {CellType::hex, {0, 1, 3, 2, 4, 5, 7, 6}}}));
     EXPECT_EQ(std::get<2>(whole.sets[0]), "Volume");
     EXPECT_EQ(std::get<0>(whole.sets[0]), mesh::SetKind::material);
-    EXPECT_EQ(whole.members[0], (Rows{{3, 0}, {3, 1}}));
+    EXPECT_EQ(whole.members[0], (MixedRows{{3, 0}, {3, 1}}));
     if (world().rank() != 0) continue;
     const Json found = inspect(path.string());
     EXPECT_EQ(found["entities"], (Json{{"quads", 2}, {"prisms", 1}, {"hexes", 1}}));
@@ -79,7 +79,7 @@ TEST(CgnsMixed, HasTheCellsOfPureSections) {
 struct RandomElements {
   static constexpr int n_nodes = 60;
   Integers words;
-  Cells cells;                                   // in the file's order
+  MixedCells cells;                              // in the file's order
   std::map<CellType, std::vector<int>> by_type;  // places in the file, by type
 };
 
@@ -152,9 +152,9 @@ TEST(CgnsMixed, RandomElementsAreFoundWithTheirSetsAndValues) {
            {},
            {},
            {{"number", "DataArray_t", numbers}, {"GridLocation", "GridLocation_t", std::string("CellCenter")}}});
-    const mesh::MeshTables tables = read_tables(world(), written(root).string());
+    const mesh::MeshTables tables = read_tables(world(), written_mixed(root).string());
     const WholeFile whole(world(), tables);
-    Cells expected;
+    MixedCells expected;
     std::map<int, std::pair<int, std::int64_t>> row_of;  // dimension and row by place in the file
     std::array<std::int64_t, 4> n_rows{};
     for (const mesh::CellBlock& block : tables.blocks) {
@@ -166,8 +166,8 @@ TEST(CgnsMixed, RandomElementsAreFoundWithTheirSetsAndValues) {
     }
     EXPECT_EQ(whole.cells, expected);
     EXPECT_EQ(whole.members[0].size(), static_cast<std::size_t>(n));
-    Rows in_list;
-    Rows in_range;
+    MixedRows in_list;
+    MixedRows in_range;
     for (const auto& [e, row] : row_of) {
       if (e % 3 == 0) in_list.insert(row);
       if (e >= n / 3 && e <= n / 2) in_range.insert(row);
@@ -194,7 +194,7 @@ TEST(CgnsMixed, FaultsAreNamed) {
     SCOPED_TRACE(cause);
     CgnsNode root = hex_and_prism(true);
     spoil(std::get<Integers>(root.at("Base/Zone/Volume/ElementConnectivity").data));
-    test::expect_refusal(test::verdict(written(root)), "3", cause);
+    test::expect_refusal(test::verdict(written_mixed(root)), "3", cause);
   };
   expect("element 2 of zone 'Zone', in the MIXED section 'Volume', has CGNS type 22, which is not supported",
          [](Integers& words) { words[9] = 22; });
@@ -206,11 +206,12 @@ TEST(CgnsMixed, FaultsAreNamed) {
          [](Integers& words) { words.resize(9); });
   CgnsNode root = hex_and_prism(false);
   root.at("Base/Zone/Volume/ElementRange").data = Integers{1, 2000000000};
-  test::expect_refusal(test::verdict(written(root)), "3", "must have as many nodes as its range of elements needs");
+  test::expect_refusal(test::verdict(written_mixed(root)), "3",
+                       "must have as many nodes as its range of elements needs");
   root = hex_and_prism(false);
   root.at("Base/Zone/Volume").data = Integers{22, 0};
   test::expect_refusal(
-      test::verdict(written(root)), "3",
+      test::verdict(written_mixed(root)), "3",
       "section 'Volume' of zone 'Zone' has elements of CGNS type 22 (NGON_n), which are not supported");
 }
 

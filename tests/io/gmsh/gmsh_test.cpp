@@ -44,14 +44,14 @@ void expect_wing(const std::string& path, const Wing& expected) {
   EXPECT_EQ(mesh.checksum(), expected.checksum) << fmt::format("{:#018x}", mesh.checksum());
 }
 
-constexpr Wing coarse{"wing/wing_coarse.msh", 1053, 1034, 4591, 264, 282, 488, 1978, 2613, 0xbaccf1251a00fe90U};
-constexpr Wing fine{"wing/wing.msh", 16270, 10964, 80326, 4311, 2023, 4630, 43176, 37150, 0xa658276844886992U};
+constexpr Wing coarse_wing{"wing/wing_coarse.msh", 1053, 1034, 4591, 264, 282, 488, 1978, 2613, 0xbaccf1251a00fe90U};
+constexpr Wing fine_wing{"wing/wing.msh", 16270, 10964, 80326, 4311, 2023, 4630, 43176, 37150, 0xa658276844886992U};
 
-TEST(Gmsh, TextHasItsPhysicalGroups) { expect_wing(test::data(coarse.file).string(), coarse); }
-TEST(Gmsh, BinaryHasItsPhysicalGroups) { expect_wing(test::data(fine.file).string(), fine); }
+TEST(Gmsh, TextHasItsPhysicalGroups) { expect_wing(test::data(coarse_wing.file).string(), coarse_wing); }
+TEST(Gmsh, BinaryHasItsPhysicalGroups) { expect_wing(test::data(fine_wing.file).string(), fine_wing); }
 
 TEST(Gmsh, BinaryEqualsTextInEveryNumber) {
-  const auto text = test::data(coarse.file);
+  const auto text = test::data(coarse_wing.file);
   const auto binary = test::scratch() / "coarse_binary.msh";
   if (world().rank() == 0) test::write_gmsh_binary(text, binary);
   mpi::barrier(world());
@@ -64,17 +64,17 @@ TEST(Gmsh, BinaryEqualsTextInEveryNumber) {
 }
 
 TEST(Gmsh, OwnedCellsAndGhostsEqualTheSerialOracle) {
-  mesh::MeshTables tables = read_tables(world(), test::data(coarse.file).string());
+  mesh::MeshTables tables = read_tables(world(), test::data(coarse_wing.file).string());
   // Parts by position, no partitioner: 7 slabs of cells in the order of the file.
   tables.n_parts = 7;
   for (const GlobalId id : mesh::top_ids(world(), tables))
-    tables.parts.push_back(static_cast<std::int32_t>(value(id) * 7 / coarse.n_tets));
+    tables.parts.push_back(static_cast<std::int32_t>(value(id) * 7 / coarse_wing.n_tets));
   test::expect_equals_oracle(world(), tables);
 }
 
 TEST(Gmsh, InspectingFindsTheSame) {
   if (world().rank() != 0) return;  // local
-  for (const Wing& wing : {coarse, fine}) {
+  for (const Wing& wing : {coarse_wing, fine_wing}) {
     const Json found = inspect(test::data(wing.file).string());
     EXPECT_EQ(found["vertices"], wing.n_vertices);
     EXPECT_EQ(found["entities"].size(), 2U);

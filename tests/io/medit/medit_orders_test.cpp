@@ -146,7 +146,7 @@ OrderedFile one_of_each(std::mt19937_64* random) {
   return file;
 }
 
-std::string write(const std::string& name, const OrderedFile& file, const test::MeditForm& form) {
+std::string write_ordered(const std::string& name, const OrderedFile& file, const test::MeditForm& form) {
   return test::write_text(name, medit_file(file.contents, form));
 }
 
@@ -155,7 +155,7 @@ TEST(MeditOrders, AnyOrderThatAFileStatesGivesTheSameMesh) {
   for (int round = 0; round < 12; ++round) {
     const OrderedFile file = one_of_each(&random);
     const test::MeditForm form{.is_binary = round % 2 == 1, .version = 1 + round % 4, .is_swapped = round % 4 == 3};
-    const std::string path = write(form.is_binary ? "order.meshb" : "order.mesh", file, form);
+    const std::string path = write_ordered(form.is_binary ? "order.meshb" : "order.mesh", file, form);
     const WholeFile found(world(), read_tables(world(), path));
     EXPECT_EQ(found.cells, file.expected) << "round " << round;
     if (world().rank() != 0) continue;
@@ -168,7 +168,7 @@ TEST(MeditOrders, AnyOrderThatAFileStatesGivesTheSameMesh) {
 TEST(MeditOrders, WithoutOneTheDefaultIsTaken) {
   const OrderedFile file = one_of_each(nullptr);
   for (const bool is_binary : {false, true}) {
-    const std::string path = write(is_binary ? "none.meshb" : "none.mesh", file, {.is_binary = is_binary});
+    const std::string path = write_ordered(is_binary ? "none.meshb" : "none.mesh", file, {.is_binary = is_binary});
     const WholeFile found(world(), read_tables(world(), path));
     EXPECT_EQ(found.cells, file.expected);
     using Set = std::tuple<SetKind, std::int32_t, std::string>;

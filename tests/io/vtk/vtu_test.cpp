@@ -2,6 +2,7 @@
 // VTK itself.
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 
 #include "barrio/io/inspect.hpp"
@@ -61,6 +62,77 @@ TEST(Vtu, PiecesFollowEachOther) {
   EXPECT_EQ(shown["sets"]["parts"], 3);
 }
 
+/// A piece of one tet on the other side of a face of a tet, as a file.
+std::string one_piece(const std::string& points, const std::string& part, const std::string& ghost) {
+  return R"(<?xml version="1.0"?>
+<VTKFile type="UnstructuredGrid" version="0.1" byte_order="LittleEndian">
+<UnstructuredGrid>
+<Piece NumberOfPoints="5" NumberOfCells="2">
+<Points><DataArray type="Float64" NumberOfComponents="3" format="ascii">)" +
+         points + R"(</DataArray></Points>
+<Cells><DataArray type="Int32" Name="connectivity" format="ascii">0 1 2 3 1 2 3 4</DataArray>
+<DataArray type="Int32" Name="offsets" format="ascii">4 8</DataArray>
+<DataArray type="UInt8" Name="types" format="ascii">10 10</DataArray></Cells>
+<CellData><DataArray type="UInt8" Name="vtkGhostType" format="ascii">)" +
+         ghost + R"(</DataArray><DataArray type="Int32" Name="part" format="ascii">)" + part +
+         R"(</DataArray></CellData>
+</Piece>
+</UnstructuredGrid>
+</VTKFile>
+)";
+}
+
+const std::string heads_of_pieces = R"(<?xml version="1.0"?>
+<VTKFile type="PUnstructuredGrid" version="0.1" byte_order="LittleEndian">
+<PUnstructuredGrid GhostLevel="1">
+<PPoints><PDataArray type="Float64" NumberOfComponents="3"/></PPoints>
+<PCellData><PDataArray type="Int32" Name="part"/><PDataArray type="UInt8" Name="vtkGhostType"/></PCellData>
+<Piece Source="pieces/0.vtu"/>
+<Piece Source="pieces/1.vtu"/>
+</PUnstructuredGrid>
+</VTKFile>
+)";
+
+TEST(Pvtu, ItsFilesAreOneMeshWithoutGhosts) {
+  const auto path = test::scratch() / "two.pvtu";
+  if (world().rank() == 0) {
+    std::filesystem::create_directory(test::scratch() / "pieces");
+    std::ofstream(path) << heads_of_pieces;
+    // Each piece has a tet of the other as a ghost.
+    std::ofstream(test::scratch() / "pieces/0.vtu") << one_piece("0 0 0 1 0 0 0 1 0 0 0 1 1 1 1", "0 1", "0 1");
+    std::ofstream(test::scratch() / "pieces/1.vtu") << one_piece("0 0 0 1 0 0 0 1 0 0 0 1 1 1 1", "0 1", "1 0");
+  }
+  mpi::barrier(world());
+  testing::internal::CaptureStderr();
+  const mesh::MeshTables tables = read_tables(world(), path.string());
+  const std::string said = testing::internal::GetCapturedStderr();
+  const test::WholeFile found(world(), tables);
+  EXPECT_EQ(found.coordinates, (std::vector<double>{0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1}));
+  using Cell = test::WholeFile::Cell;
+  EXPECT_EQ(found.cells, (std::vector<Cell>{{CellType::tet, {0, 1, 2, 3}}, {CellType::tet, {1, 2, 3, 4}}}));
+  EXPECT_EQ(found.parts, (std::vector<std::int32_t>{0, 1}));
+  if (world().rank() != 0) return;
+  EXPECT_NE(said.find("2 ghost cell(s)"), std::string::npos) << said;
+  EXPECT_NE(said.find("3 copies of points were merged"), std::string::npos) << said;
+  const Json shown = inspect(path.string());
+  EXPECT_EQ(shown["vertices"], 5);
+  EXPECT_EQ(shown["entities"]["tets"], 2);
+  EXPECT_EQ(shown["pieces"], 2);
+}
+
+TEST(Pvtu, FilesThatAreMissingOrDifferentAreNamed) {
+  const auto path = test::scratch() / "missing.pvtu";
+  const auto other = test::scratch() / "other.pvtu";
+  if (world().rank() == 0) {
+    std::ofstream(path) << with(heads_of_pieces, "pieces/1.vtu", "nowhere/1.vtu");
+    std::ofstream(other) << with(with(heads_of_pieces, "pieces/0.vtu", "alone.vtu"), "\"part\"", "\"colour\"");
+    std::ofstream(test::scratch() / "alone.vtu") << one_piece("0 0 0 1 0 0 0 1 0 0 0 1 1 1 1", "0 1", "0 1");
+  }
+  mpi::barrier(world());
+  test::expect_refusal(test::verdict(path), "1", "nowhere/1.vtu: cannot be read: No such file or directory");
+  test::expect_refusal(test::verdict(other), "3", "has no array 'colour' of 1 integer(s)");
+}
+
 TEST(Vtu, ArraysWithoutANameAreLeftOut) {
   const auto path = test::scratch() / "nameless.vtu";
   const std::string text = with(with(good, "Name=\"part\"", "Name=\"\""), "Name=\"part\"", "Name=\"\"");
@@ -73,8 +145,7 @@ TEST(BadVtu, MarkupIsWrong) {
   expect_bad("cut.vtu", good.substr(0, good.find("<Cells>") + 4), "has markup that ends early");
   expect_bad("open.vtu", good.substr(0, good.find("</UnstructuredGrid>")), "has markup that cannot be understood");
   expect_bad("poly.vtu", with(good, "\"UnstructuredGrid\"", "\"PolyData\""), "is an XML file of type 'PolyData'");
-  expect_bad("p.vtu", with(good, "\"UnstructuredGrid\"", "\"PUnstructuredGrid\""),
-             "only names the files of its pieces");
+  expect_bad("p.vtu", with(good, "\"UnstructuredGrid\"", "\"PUnstructuredGrid\""), "names no files of pieces");
   expect_bad("lzma.vtu", with(good, " version=\"0.1\"", " compressor=\"vtkLZMADataCompressor\""),
              "is compressed by vtkLZMADataCompressor; barrio knows vtkZLibDataCompressor");
   expect_bad("form.vtu", with(good, "format=\"ascii\"", "format=\"morse\""), "of the unknown format 'morse'");

@@ -1,0 +1,414 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <pugixml.hpp>
+
+#include "barrio/io/common/structured_cells.hpp"
+#include "barrio/io/text/letters.hpp"
+#include "barrio/io/text/markup.hpp"
+#include "barrio/io/xdmf/xdmf_file.hpp"
+
+namespace barrio::io::detail {
+namespace {
+
+constexpr int deepest = 8;  // of references and collections
+constexpr std::int64_t max_count = std::int64_t{1} << 48;
+
+std::string plain_words(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos) return {};
+  return std::string(text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1));
+}
+
+/// Return the value of the first attribute that a node has.
+std::string value_of(const pugi::xml_node& node, std::initializer_list<const char*> names, const char* otherwise = "") {
+  for (const char* name : names)
+    if (const pugi::xml_attribute found = node.attribute(name)) return plain_words(found.as_string());
+  return otherwise;
+}
+
+bool is_include(const pugi::xml_node& node) {
+  const std::string_view name = node.name();
+  return name == "include" || name.ends_with(":include");
+}
+
+class XdmfParser {
+ public:
+  explicit XdmfParser(const std::string& path) : path_(path), folder_(std::filesystem::path(path).parent_path()) {}
+
+  XdmfIndex run(const std::string& markup) {
+    const pugi::xml_parse_result parsed = document_.load_buffer(markup.data(), markup.size());
+    if (!parsed) fail(fmt::format("has markup that cannot be understood: {}", parsed.description()));
+    std::vector<Series> all;
+    const pugi::xml_node domain = document_.child("Xdmf").child("Domain");
+    for (const pugi::xml_node& node : nodes_in(domain, 0))
+      if (std::string_view(node.name()) == "Grid") all.push_back(series(node, 0));
+    if (all.empty()) fail("has no grids");
+    combine(all);
+    return std::move(index_);
+  }
+
+ private:
+  /// A grid of the domain at each of its steps.
+  struct Series {
+    std::string name;
+    bool has_steps = false;
+    std::vector<std::vector<XdmfGrid>> steps;
+    [[nodiscard]] const std::vector<XdmfGrid>& at(std::size_t step) const {
+      return steps[std::min(step, steps.size() - 1)];
+    }
+  };
+
+  [[noreturn]] void fail(const std::string& cause, const std::string& remedy = xdmf_remedy) const {
+    throw Error(ErrorCode::bad_input, {.subject = path_, .cause = cause, .remedy = remedy});
+  }
+
+  [[nodiscard]] pugi::xpath_node_set select(const std::string& words) const {
+    if (words.size() > 1024) fail("has a reference that is longer than 1024 letters");
+    try {
+      return document_.select_nodes(words.c_str());
+    } catch (const pugi::xpath_exception& error) {
+      fail(fmt::format("has the reference '{}', which cannot be understood: {}", words, error.what()));
+    }
+  }
+
+  /// Follow a node that refers to another one.
+  [[nodiscard]] pugi::xml_node resolved(pugi::xml_node node) const {
+    for (int depth = 0; node.attribute("Reference"); ++depth) {
+      const std::string words = value_of(node, {"Reference"});
+      const std::string target = words == "XML" ? plain_words(node.text().as_string()) : words;
+      const pugi::xpath_node_set found = select(target);
+      if (found.empty() || depth == deepest) fail(fmt::format("has a reference to '{}', which does not exist", target));
+      node = found.first().node();
+    }
+    return node;
+  }
+
+  /// Return the children of a node, with those that it includes from elsewhere in the file.
+  [[nodiscard]] std::vector<pugi::xml_node> nodes_in(const pugi::xml_node& parent, int depth) const {
+    std::vector<pugi::xml_node> all;
+    for (const pugi::xml_node& node : parent.children()) {
+      if (!is_include(node)) {
+        all.push_back(resolved(node));
+        continue;
+      }
+      const std::string pointer = value_of(node, {"xpointer"});
+      const auto begin = pointer.find("xpointer(");
+      if (!value_of(node, {"href"}).empty() || begin == std::string::npos || !pointer.ends_with(")"))
+        fail("includes another file, or names what it includes in a way that barrio does not know",
+             "write the mesh into the file itself");
+      if (depth == deepest) fail("includes itself");
+      const std::string words = pointer.substr(begin + 9, pointer.size() - begin - 10);
+      for (const pugi::xpath_node& found : select(words)) all.push_back(resolved(found.node()));
+    }
+    return all;
+  }
+
+  [[nodiscard]] std::vector<std::int64_t> counts(const std::string& text) const {
+    std::vector<std::int64_t> all;
+    const char* at = text.data();
+    const char* const end = at + text.size();
+    std::int64_t product = 1;
+    while (at != end) {
+      if (*at == ' ' || *at == ',' || *at == '\t' || *at == '\n' || *at == '\r') {
+        ++at;
+        continue;
+      }
+      std::int64_t n = -1;
+      const auto [next, error] = std::from_chars(at, end, n);
+      if (error != std::errc() || n < 0 || __builtin_mul_overflow(product, std::max<std::int64_t>(n, 1), &product) ||
+          product > max_count)
+        fail(fmt::format("has the dimensions '{}', which make no sense", text));
+      all.push_back(n);
+      at = next;
+    }
+    return all;
+  }
+
+  [[nodiscard]] VtkNumber number_of_item(const pugi::xml_node& node) const {
+    const std::string type = lower(value_of(node, {"NumberType", "DataType"}, "float"));
+    const std::string precision = value_of(node, {"Precision"}, type.ends_with("char") ? "1" : "4");
+    if (type == "float" && precision == "8") return VtkNumber::float64;
+    if (type == "float" && precision == "4") return VtkNumber::float32;
+    const bool is_signed = type == "int" || type == "char" || type == "short";
+    if (is_signed || type == "uint" || type == "uchar" || type == "ushort") {
+      if (precision == "1") return is_signed ? VtkNumber::int8 : VtkNumber::uint8;
+      if (precision == "2") return is_signed ? VtkNumber::int16 : VtkNumber::uint16;
+      if (precision == "4") return is_signed ? VtkNumber::int32 : VtkNumber::uint32;
+      if (precision == "8") return is_signed ? VtkNumber::int64 : VtkNumber::uint64;
+    }
+    fail(fmt::format("has numbers of the type '{}' of {} bytes, which barrio does not read", type, precision));
+  }
+
+  [[nodiscard]] XdmfItem item(const pugi::xml_node& node) const {
+    const std::string kind = lower(value_of(node, {"ItemType", "Type"}, "uniform"));
+    if (kind != "uniform")
+      fail(fmt::format("has a DataItem of the type '{}'; barrio reads those that hold their numbers", kind),
+           "write the arrays as they are, without selections and functions");
+    XdmfItem found{.number = number_of_item(node), .dimensions = counts(value_of(node, {"Dimensions"}))};
+    const std::string format = lower(value_of(node, {"Format"}, "xml"));
+    const std::string text = plain_words(node.text().as_string());
+    if (format == "xml") {
+      found.file = path_;
+      found.offset = node.text().as_llong();
+    } else if (format == "hdf") {
+      const auto colon = text.rfind(':');
+      if (colon == std::string::npos) fail(fmt::format("names '{}', but must name FILE:/DATASET", text));
+      found.form = XdmfItem::Form::hdf5;
+      found.file = (folder_ / text.substr(0, colon)).string();
+      found.dataset = text.substr(colon + 1);
+    } else if (format == "binary") {
+      if (const std::string packing = lower(value_of(node, {"Compression"}, "raw")); packing != "raw")
+        fail(fmt::format("has values compressed by '{}'", packing), "write them without compression");
+      found.form = XdmfItem::Form::raw;
+      found.file = (folder_ / text).string();
+      const std::vector<std::int64_t> seek = counts(value_of(node, {"Seek"}, "0"));
+      found.offset = seek.empty() ? 0 : seek[0];
+      const std::string order = lower(value_of(node, {"Endian"}, "native"));
+      found.order = order == "big" ? std::endian::big : order == "little" ? std::endian::little : std::endian::native;
+    } else {
+      fail(fmt::format("has values in the unknown format '{}'", format));
+    }
+    return found;
+  }
+
+  [[nodiscard]] std::vector<XdmfItem> items_of(const pugi::xml_node& parent) const {
+    std::vector<XdmfItem> all;
+    for (const pugi::xml_node& node : nodes_in(parent, 1))
+      if (std::string_view(node.name()) == "DataItem") all.push_back(item(node));
+    return all;
+  }
+
+  /// @param depth  of collections
+  Series series(const pugi::xml_node& node, int depth) {
+    if (depth > deepest) fail("has collections in each other, too deep");
+    const std::string type = lower(value_of(node, {"GridType", "Type"}, "uniform"));
+    Series found{.name = value_of(node, {"Name"}), .steps = {}};
+    if (type == "uniform") {
+      found.steps = {{grid(node)}};
+      return found;
+    }
+    if (type != "collection" && type != "tree")
+      fail(fmt::format("has a grid of the type '{}', which barrio does not read", type));
+    found.has_steps = type == "collection" && lower(value_of(node, {"CollectionType"}, "spatial")) == "temporal";
+    if (!found.has_steps) found.steps.emplace_back();
+    for (const pugi::xml_node& child : nodes_in(node, 1)) {
+      if (std::string_view(child.name()) != "Grid") continue;
+      Series of_child = series(child, depth + 1);
+      if (of_child.has_steps) fail("has a series of steps within a collection", "write one series of the whole mesh");
+      if (found.has_steps)
+        found.steps.push_back(std::move(of_child.steps[0]));
+      else
+        found.steps[0].insert(found.steps[0].end(), of_child.steps[0].begin(), of_child.steps[0].end());
+    }
+    if (found.steps.empty() || found.steps[0].empty())
+      fail(fmt::format("has a collection '{}' without grids", found.name));
+    return found;
+  }
+
+  XdmfGrid grid(const pugi::xml_node& node) {
+    XdmfGrid found{.name = value_of(node, {"Name"})};
+    const std::vector<pugi::xml_node> parts = nodes_in(node, 0);
+    const auto part = [&](std::string_view name) {
+      const auto one = std::ranges::find_if(parts, [&](const pugi::xml_node& p) { return p.name() == name; });
+      if (one == parts.end()) fail(fmt::format("has a grid '{}' without {}", found.name, name));
+      return *one;
+    };
+    add_topology(part("Topology"), found);
+    add_geometry(part("Geometry"), found);
+    for (const pugi::xml_node& one : parts)
+      if (std::string_view(one.name()) == "Attribute") add_attribute(one, found);
+    return found;
+  }
+
+  void add_topology(const pugi::xml_node& node, XdmfGrid& grid) const {
+    const std::string type = lower(value_of(node, {"TopologyType", "Type"}));
+    std::vector<std::int64_t> sizes = counts(value_of(node, {"NumberOfElements", "Dimensions"}));
+    if (type.ends_with("smesh") || type.ends_with("rectmesh")) {
+      if (sizes.empty() || sizes.size() > 3 || std::ranges::count(sizes, 0) > 0)
+        fail(fmt::format("has a grid '{}' of {} dimensions", grid.name, sizes.size()));
+      grid.is_structured = true;
+      std::ranges::copy(sizes.rbegin(), sizes.rend(), grid.dimensions.begin());  // the file has the slowest first
+      grid.n_cells = PointGrid{grid.dimensions}.n_cells();
+      return;
+    }
+    const XdmfKind* const kind = xdmf_kind(type);
+    if ((kind == nullptr || kind->code == xdmf_polyhedron) && type != "mixed")
+      fail(fmt::format("has a grid '{}' of cells '{}', which barrio does not read", grid.name, type),
+           "write tets, hexes, prisms, pyramids, triangles, quads, polygons or lines");
+    grid.nodes = items_of(node);
+    if (grid.nodes.size() != 1) fail(fmt::format("has a grid '{}' of cells without one list of nodes", grid.name));
+    if (value_of(node, {"BaseOffset"}, "0") != "0")
+      fail(fmt::format("has a grid '{}' whose points are not counted from 0", grid.name), "count them from 0");
+    const XdmfItem& nodes = grid.nodes[0];
+    grid.n_cells = 1;
+    for (const std::int64_t n : sizes) grid.n_cells *= n;
+    if (sizes.empty()) grid.n_cells = nodes.dimensions.empty() ? 0 : nodes.dimensions[0];
+    if (kind == nullptr) return;
+    grid.vtk_type = kind->vtk_type;
+    grid.n_nodes = kind->n_nodes;
+    if (grid.n_nodes == 0 && grid.n_cells > 0) {
+      const std::vector<std::int64_t> stated = counts(value_of(node, {"NodesPerElement"}));
+      grid.n_nodes = stated.empty() ? nodes.n_numbers() / grid.n_cells : stated[0];
+    }
+    if (grid.n_cells > max_count || grid.n_nodes > 1 << 20 || grid.n_cells * grid.n_nodes != nodes.n_numbers())
+      fail(fmt::format("has {} numbers in the list of {} cells of {} nodes", nodes.n_numbers(), grid.n_cells,
+                       grid.n_nodes));
+  }
+
+  void add_geometry(const pugi::xml_node& node, XdmfGrid& grid) const {
+    const std::string type = lower(value_of(node, {"GeometryType", "Type"}, "xyz"));
+    grid.coordinates = items_of(node);
+    const std::size_t n = grid.coordinates.size();
+    using Points = XdmfGrid::Points;
+    std::size_t wanted = 1;
+    if (type == "xyz" || type == "xy") {
+      grid.points = type == "xyz" ? Points::xyz : Points::xy;
+    } else if (type == "x_y_z" || type == "x_y") {
+      grid.points = Points::apart;
+      wanted = type == "x_y" ? 2 : 3;
+    } else if (type == "vxvyvz" || type == "vxvy") {
+      grid.points = Points::axes;
+      wanted = type == "vxvy" ? 2 : 3;
+    } else if (type.starts_with("origin_dxdy")) {
+      grid.points = Points::even;
+      wanted = 2;
+    } else {
+      fail(fmt::format("has a grid '{}' with a geometry '{}', which barrio does not read", grid.name, type));
+    }
+    if (n != wanted) fail(fmt::format("has a geometry '{}' of {} arrays, but must have {}", type, n, wanted));
+    const bool is_implicit = grid.points == Points::axes || grid.points == Points::even;
+    if (is_implicit && !grid.is_structured) fail(fmt::format("has cells with a geometry '{}'", type));
+    const std::int64_t width = grid.points == Points::xyz ? 3 : grid.points == Points::xy ? 2 : 1;
+    grid.n_points = is_implicit ? PointGrid{grid.dimensions}.n_points() : grid.coordinates[0].n_numbers() / width;
+    for (const XdmfItem& one : grid.coordinates)
+      if (!is_implicit && one.n_numbers() != grid.n_points * width)
+        fail(fmt::format("has {} coordinates for {} points", one.n_numbers(), grid.n_points));
+    if (grid.is_structured && grid.n_points != PointGrid{grid.dimensions}.n_points())
+      fail(fmt::format("has {} points for a grid of {}", grid.n_points, PointGrid{grid.dimensions}.n_points()));
+  }
+
+  void add_attribute(const pugi::xml_node& node, XdmfGrid& grid) {
+    const std::string name = value_of(node, {"Name"});
+    const std::string centre = lower(value_of(node, {"Center"}, "node"));
+    const std::int64_t rows = centre == "node" ? grid.n_points : grid.n_cells;
+    std::optional<XdmfArray> array;
+    if (centre == "node" || centre == "cell") {
+      // A selection or function of other arrays cannot be a tag.
+      const Status fault = capture([&] {
+        const std::vector<XdmfItem> values = items_of(node);
+        if (values.size() != 1) fail("has an attribute without one array");
+        array = XdmfArray{.name = name, .values = values[0]};
+      });
+      if (!fault && rows > 0) {
+        const std::int64_t n = array->values.n_numbers();
+        if (n % rows != 0 || n / rows < 1 || n / rows > 1 << 14)
+          fail(fmt::format("has {} values in the attribute '{}' of {} {}", n, name, rows,
+                           centre == "node" ? "points" : "cells"));
+        array->n_components = static_cast<int>(n / rows);
+      }
+      if (fault) array.reset();
+    }
+    if (array)
+      (centre == "node" ? grid.on_points : grid.on_cells).push_back(*std::move(array));
+    else
+      leave_out(fmt::format("attribute '{}', which is not an array of points or cells", name));
+  }
+  void leave_out(const std::string& what) {
+    std::vector<std::string>& others = index_.left_out.others;
+    if (std::ranges::find(others, what) == others.end()) others.push_back(what);
+  }
+
+  /// Tell whether two grids have the same points and cells.
+  static bool are_one(const XdmfGrid& a, const XdmfGrid& b) {
+    return a.vtk_type == b.vtk_type && a.dimensions == b.dimensions && a.nodes == b.nodes &&
+           a.coordinates == b.coordinates && a.n_cells == b.n_cells;
+  }
+
+  /// Make one mesh of the grids of the domain: the first one, with the attributes of others on the same cells.
+  void combine(const std::vector<Series>& all) {
+    std::size_t n_steps = 1;
+    for (const Series& one : all) {
+      index_.has_steps = index_.has_steps || one.has_steps;
+      n_steps = std::max(n_steps, one.steps.size());
+    }
+    for (std::size_t step = 0; step < n_steps; ++step) {
+      std::vector<XdmfGrid> pieces = all[0].at(step);
+      for (std::size_t i = 1; i < all.size(); ++i) {
+        const std::vector<XdmfGrid>& others = all[i].at(step);
+        if (!std::ranges::equal(pieces, others, are_one)) {
+          leave_out(fmt::format("grid '{}', which has other cells than the first one", all[i].name));
+          continue;
+        }
+        for (std::size_t p = 0; p < pieces.size(); ++p) {
+          const auto add = [](std::vector<XdmfArray>& to, const std::vector<XdmfArray>& from) {
+            to.insert(to.end(), from.begin(), from.end());
+          };
+          add(pieces[p].on_points, others[p].on_points);
+          add(pieces[p].on_cells, others[p].on_cells);
+        }
+      }
+      keep_common(pieces, &XdmfGrid::on_points);
+      keep_common(pieces, &XdmfGrid::on_cells);
+      index_.steps.push_back(std::move(pieces));
+    }
+  }
+
+  /// Keep the arrays that all pieces have, in one order.
+  void keep_common(std::vector<XdmfGrid>& pieces, std::vector<XdmfArray> XdmfGrid::* arrays) {
+    const auto like = [](const XdmfArray& a, const XdmfArray& b) {
+      return a.name == b.name && a.n_components == b.n_components &&
+             is_integer(a.values.number) == is_integer(b.values.number);
+    };
+    std::vector<XdmfArray> wanted = pieces[0].*arrays;
+    for (const XdmfGrid& piece : pieces) {
+      const auto has = [&](const XdmfArray& one) {
+        return std::ranges::any_of(piece.*arrays, [&](const XdmfArray& other) { return like(one, other); });
+      };
+      for (const XdmfArray& one : wanted)
+        if (!has(one)) leave_out(fmt::format("attribute '{}', which not all pieces have", one.name));
+      std::erase_if(wanted, [&](const XdmfArray& one) { return !has(one); });
+    }
+    for (XdmfGrid& piece : pieces) {
+      std::vector<XdmfArray> kept;
+      for (const XdmfArray& one : wanted)
+        kept.push_back(*std::ranges::find_if(piece.*arrays, [&](const XdmfArray& other) { return like(one, other); }));
+      piece.*arrays = std::move(kept);
+    }
+  }
+
+  const std::string& path_;
+  std::filesystem::path folder_;
+  pugi::xml_document document_;
+  XdmfIndex index_;
+};
+
+}  // namespace
+
+std::int64_t XdmfItem::n_numbers() const noexcept {
+  std::int64_t n = 1;
+  for (const std::int64_t one : dimensions) n *= one;
+  return n;
+}
+
+bool is_xdmf(std::string_view head) {
+  return (head.starts_with("<") || head.starts_with("\xef\xbb\xbf<")) && head.find("<Xdmf") != std::string_view::npos;
+}
+
+std::string read_xdmf_markup(const std::string& path) {
+  return read_markup(path, xdmf_remedy, [](const std::string& tag) {
+    std::string letters = lower(tag);
+    std::ranges::replace(letters, '\'', '"');
+    const auto says = [&](std::string_view words) { return letters.find(words) != std::string::npos; };
+    if (says("reference=") || says("format=\"hdf\"") || says("format=\"binary\"")) return MarkupText::words;
+    return tag.starts_with("<DataItem") ? MarkupText::place : MarkupText::left_out;
+  });
+}
+
+XdmfIndex parse_xdmf(const std::string& markup, const std::string& path) { return XdmfParser(path).run(markup); }
+
+}  // namespace barrio::io::detail
