@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <numeric>
 
 #include "barrio/base/error.hpp"
 #include "barrio/base/slabs.hpp"
@@ -11,6 +12,7 @@
 #include "barrio/io/common/steps.hpp"
 #include "barrio/io/vtk/inspect_vtk.hpp"
 #include "barrio/io/vtk/vtk_pieces.hpp"
+#include "barrio/io/vtk/vtk_polyhedra.hpp"
 #include "barrio/io/vtk/vtkhdf_file.hpp"
 #include "barrio/mpi/agree.hpp"
 
@@ -20,10 +22,11 @@
 namespace barrio::io::detail {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(VtkhdfCells, path, type, n_cells, n_nodes, first_cell, first_node)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(VtkhdfFaces, n_faces, n_face_nodes, n_cell_faces)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(VtkhdfArray, path, name, n_components, is_integer, is_id, first_row)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(VtkLeftOut, arrays, field_data, others)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(VtkhdfCatalog, format, first_piece, first_point, first_points, first_cells, cells,
-                                   on_points, on_cells, left_out)
+                                   faces, on_points, on_cells, left_out)
 
 namespace {
 
@@ -127,7 +130,6 @@ class ShareReader {
         const auto of_run = std::span<const std::int64_t>(ends).subspan(run.first_end, run.cells.count + 1);
         if (of_run.front() < 0 || !std::ranges::is_sorted(of_run) || of_run.back() > list.n_nodes[run.piece])
           refuse("has offsets of cells that do not ascend, or exceed the nodes of a piece");
-        for (std::int64_t c = 0; c < run.cells.count; ++c) mine.lengths.push_back(of_run[c + 1] - of_run[c]);
       }
       if (runs.empty()) return;
       nodes.first = runs.front().first_node + ends[runs.front().first_end];
@@ -135,14 +137,48 @@ class ShareReader {
     });
     const auto found = files::read_integers(file_, list.path + "/Connectivity", nodes);
     agree_if_shared(file_, [&] {
-      for (const Run& run : runs) {
-        const std::int64_t begin = run.first_node - nodes.first;
-        const auto of_run = std::span<const std::int64_t>(ends).subspan(run.first_end, run.cells.count + 1);
-        for (std::int64_t i = begin + of_run.front(); i < begin + of_run.back(); ++i)
-          mine.nodes.push_back(point_of(found[i], run.piece));
-      }
+      for (const Run& run : runs)
+        add_nodes(run, found, run.first_node - nodes.first,
+                  std::span<const std::int64_t>(ends).subspan(run.first_end, run.cells.count + 1), mine);
     });
     return mine;
+  }
+
+  /// Add the nodes of a run of cells: of polyhedra the closed loops of their faces. Local.
+  /// @param first  place among the nodes where the offsets of the run count from; negative if the share begins later
+  void add_nodes(const Run& run, std::span<const std::int64_t> nodes, std::int64_t first,
+                 std::span<const std::int64_t> ends, List& list) {
+    const std::size_t before = list.lengths.size();
+    const auto is_polyhedron = [&](std::int64_t c) {
+      return list.type == 0 && list.types[before + c] == vtk_polyhedron;
+    };
+    VtkLoops loops;
+    for (std::int64_t c = 0; c < run.cells.count && loops.offsets.size() == 1; ++c)
+      if (is_polyhedron(c)) loops = loops_of(run);
+    for (std::int64_t c = 0; c < run.cells.count; ++c) {
+      const auto of_cell = is_polyhedron(c) ? loops.of(c) : nodes.subspan(first + ends[c], ends[c + 1] - ends[c]);
+      for (const std::int64_t node : of_cell) list.nodes.push_back(point_of(node, run.piece));
+      list.lengths.push_back(std::ssize(of_cell));
+    }
+  }
+
+  /// Read the faces of the cells of a run, each rank by itself.
+  [[nodiscard]] VtkLoops loops_of(const Run& run) const {
+    const VtkhdfFaces& faces = catalog_.faces;
+    if (faces.n_faces.empty()) refuse("has polyhedra, but no faces of them");
+    const auto piece = static_cast<std::ptrdiff_t>(run.piece);
+    const auto slice_of = [&](const char* name, const std::vector<std::int64_t>& sizes, bool has_end) {
+      const std::int64_t base =
+          std::accumulate(sizes.begin(), sizes.begin() + piece, std::int64_t{0}) + (has_end ? piece : 0);
+      return [this, name, base, has_end](std::int64_t first, std::int64_t n) {
+        return files::read_integers(file_.id, fmt::format("/VTKHDF/{}", name), {base + first, has_end ? n + 1 : n});
+      };
+    };
+    return read_loops({.cell_offsets = slice_of("PolyhedronOffsets", catalog_.cells[0].n_cells, true),
+                       .cell_faces = slice_of("PolyhedronToFaces", faces.n_cell_faces, false),
+                       .face_offsets = slice_of("FaceOffsets", faces.n_faces, true),
+                       .face_points = slice_of("FaceConnectivity", faces.n_face_nodes, false)},
+                      run.cells.first, run.cells.count, path_);
   }
 
   [[nodiscard]] std::int64_t point_of(std::int64_t node, std::size_t piece) const {

@@ -122,6 +122,16 @@ class CatalogReader {
     }
     for (const std::int64_t one : n_cells) catalog_.first_cells.push_back(catalog_.first_cells.back() + one);
     check_rows("/VTKHDF/Points", catalog_.first_point, catalog_.n_points());
+    find_faces(n);
+  }
+
+  /// Read the sizes of the lists of faces. Steps do not state where these begin, so a mesh of polyhedra cannot change.
+  void find_faces(std::int64_t n) {
+    if (!files::has(file_, "/VTKHDF/FaceConnectivity")) return;
+    if (catalog_.first_piece > 0)
+      refuse_vtkhdf(path_, "has polyhedra that change from step to step", "write a file for each step");
+    catalog_.faces = {of_pieces("/VTKHDF/NumberOfFaces", n), of_pieces("/VTKHDF/NumberOfFaceConnectivityIds", n),
+                      of_pieces("/VTKHDF/NumberOfPolyhedronToFaceIds", n)};
   }
 
   void check_rows(const std::string& dataset, std::int64_t first, std::int64_t n) const {

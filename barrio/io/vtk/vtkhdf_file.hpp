@@ -22,6 +22,13 @@ struct VtkhdfCells {
   std::int64_t first_node = 0;
 };
 
+/// Sizes, by piece, of the lists of faces of polyhedra; empty without any.
+struct VtkhdfFaces {
+  std::vector<std::int64_t> n_faces = {};
+  std::vector<std::int64_t> n_face_nodes = {};
+  std::vector<std::int64_t> n_cell_faces = {};
+};
+
 /// An array of values of a VTKHDF file.
 struct VtkhdfArray {
   std::string path = {};
@@ -40,6 +47,7 @@ struct VtkhdfCatalog {
   std::vector<std::int64_t> first_points{0};  ///< of each piece, from 0; and their end
   std::vector<std::int64_t> first_cells{0};   ///< of each piece: of all lists, one after the other
   std::vector<VtkhdfCells> cells = {};
+  VtkhdfFaces faces = {};
   std::vector<VtkhdfArray> on_points = {};
   std::vector<VtkhdfArray> on_cells = {};
   VtkLeftOut left_out = {};

@@ -18,6 +18,7 @@
 #include "tests/io/damage.hpp"
 #include "tests/io/refusal.hpp"
 #include "tests/io/whole_file.hpp"
+#include "tests/mesh/polyhedra.hpp"
 #include "tests/support/mpi_test.hpp"
 
 namespace barrio::io {
@@ -138,6 +139,14 @@ TEST(ReadVtkhdf, IdsThatAreNoneAreNotUsed) {
   EXPECT_EQ(read_tables(world(), path).vertices.n_rows, tables.vertices.n_rows);
   const std::string said = testing::internal::GetCapturedStderr();
   EXPECT_EQ(said.find("is marked as global ids of points, but") != std::string::npos, world().rank() == 0) << said;
+}
+
+TEST(ReadVtkhdf, PolyhedraComeBackWithTheirFaces) {
+  mesh::MeshTables tables = test::as_polyhedra(wing(1));
+  for (const int n_parts : {1, 3}) {
+    mesh::partition_cells(world(), tables, n_parts);
+    expect_same_mesh(tables, read_tables(world(), write_as(tables, fmt::format("polyhedra{}.vtkhdf", n_parts))));
+  }
 }
 
 TEST(ReadVtkhdf, AStepIsChosenAlsoOfAMeshThatChanges) {
