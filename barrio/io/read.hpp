@@ -42,7 +42,7 @@ struct TableOptions {
   int step = 0;
 };
 
-/// Read a mesh file into tables, each rank its slabs. Collective. Reads .h5m, Gmsh 4.1, 2.2 and 1.0, Medit 1 to 4,
+/// Read a mesh file into tables, each rank its slabs. Collective. Reads .h5m, Gmsh 4.1, 2.2 and 1.0, Medit 0 to 4,
 /// legacy VTK, VTU (text and binary), PVTU, VTKHDF (unstructured and polygonal), Exodus II (classic netCDF and
 /// netCDF-4), longitude/latitude grids by the CF conventions (also classic netCDF and netCDF-4; see `read_structured`),
 /// CGNS (on HDF5), SU2 and XDMF.

@@ -91,6 +91,36 @@ def test_time_series(comm: MPI.Comm, box: barrio.Mesh, folder: Path) -> None:
         writer.write_step(3.0)
 
 
+def test_vtk_reads_all_of_a_series_whose_pieces_change(comm: MPI.Comm, folder: Path) -> None:
+    """First one piece, later one for each rank, read by one reader as ParaView does."""
+    vtk = pytest.importorskip("vtk")
+    n = 7
+    mine = np.arange(n if comm.rank == 0 else 0)
+    places = np.arange(n + 1 if comm.rank == 0 else 0)
+    rows = [np.column_stack([places, np.full_like(places, y), 0 * places]) for y in (0, 1)]
+    mesh = barrio.Mesh(
+        comm,
+        np.concatenate(rows).astype(float),
+        {"quad": np.column_stack([mine, mine + 1, mine + n + 2, mine + n + 1])},
+        parts={"quad": 0 * mine},
+        n_parts=1,
+    )
+    path = folder / "pieces.vtkhdf"
+    with barrio.VtkhdfWriter(mesh, path, steps=True) as writer:
+        writer.write_step(0.0)
+        spread = mesh.migrate(
+            np.asarray(mesh.global_ids(Dim.face)[: mesh.n_owned(Dim.face)]) % comm.size
+        )
+        writer.write_step(1.0, spread)
+    comm.Barrier()
+    reader = vtk.vtkHDFReader()
+    reader.SetFileName(str(path))
+    reader.UpdateInformation()
+    for time in (0.0, 1.0):
+        reader.UpdateTimeStep(time)
+        assert reader.GetOutputDataObject(0).GetNumberOfCells() == n
+
+
 def test_distribution_can_be_shown(comm: MPI.Comm, box: barrio.Mesh, folder: Path) -> None:
     path = folder / "ranks.vtkhdf"
     with barrio.VtkhdfWriter(box, path, pieces=Pieces.ranks_with_ghosts):

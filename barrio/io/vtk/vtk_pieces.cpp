@@ -188,13 +188,24 @@ class Uniter {
           path_, found.n_ambiguous));
   }
 
+  /// Count the pieces that have points. @pre points were not moved
+  [[nodiscard]] std::int64_t n_pieces() const {
+    std::int64_t n = 0;
+    for (std::size_t p = 0; p < grid_.first_points.size(); ++p) {
+      const bool is_last = p + 1 == grid_.first_points.size();
+      n += (is_last ? grid_.n_points : grid_.first_points[p + 1]) > grid_.first_points[p] ? 1 : 0;
+    }
+    return n;
+  }
+
   void merge(const std::vector<Copy>& copies, const std::string& which) {
     for (const Copy& copy : copies) stands_for_[copy.row - first_] = copy.of;
     const std::int64_t n = mpi::sum(context_, std::int64_t{std::ssize(copies)});
-    context_.log().notice(
-        n > 0 ? fmt::format("{}: its {} pieces are one mesh: {} copies of points were merged, {}", path_,
-                            grid_.first_points.size(), n, which)
-              : fmt::format("{}: its {} pieces have no {}: they stay apart", path_, grid_.first_points.size(), which));
+    if (n_pieces() < 2) return;
+    context_.log().notice(n > 0
+                              ? fmt::format("{}: its {} pieces are one mesh: {} copies of points were merged, {}",
+                                            path_, n_pieces(), n, which)
+                              : fmt::format("{}: its {} pieces have no {}: they stay apart", path_, n_pieces(), which));
   }
 
   /// Count the copies that are not where their originals are, but for rounding. Collective.

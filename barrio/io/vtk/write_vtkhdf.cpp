@@ -163,6 +163,8 @@ class VtkhdfWriter::Core {
     n_cells_ = n[1];
     has_polyhedra_ = n[2] > 0;
     has_ids_ = n[3] > 1 || options_.has_steps;  // later steps may have more pieces
+    // VTK's reader, and so ParaView, gives one piece of each later step after a step that has one. So there are two.
+    if (options_.has_steps && n[3] == 1 && !pieces_.empty()) pieces_.emplace_back();
   }
 
   void find_fields() {

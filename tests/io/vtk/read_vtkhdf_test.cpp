@@ -142,7 +142,7 @@ TEST(ReadVtkhdf, IdsThatAreNoneAreNotUsed) {
 }
 
 TEST(ReadVtkhdf, PolyhedraComeBackWithTheirFaces) {
-  mesh::MeshTables tables = test::as_polyhedra(wing(1));
+  mesh::MeshTables tables = test::as_polyhedra(wing_of(1));
   for (const int n_parts : {1, 3}) {
     mesh::partition_cells(world(), tables, n_parts);
     expect_same_mesh(tables, read_tables(world(), write_as(tables, fmt::format("polyhedra{}.vtkhdf", n_parts))));
