@@ -20,7 +20,8 @@ struct Reading {
                    "cells that they look like (a quad to a triangle, a hex to a prism, pyramid or tet)")
         ->check(CLI::IsMember({"keep", "reduce"}))
         ->capture_default_str();
-    app.add_option("--step", step, "Time step to read, from 1, of Exodus, CF netCDF and CGNS files; 0: the last one")
+    app.add_option("--step", step,
+                   "Time step to read, from 1, of Exodus, VTKHDF, XDMF, CF netCDF and CGNS files; 0: the last one")
         ->check(number_from_0())
         ->capture_default_str();
   }

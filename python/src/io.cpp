@@ -147,7 +147,7 @@ void bind_io(nb::module_& module) {
       "bridge"_a = mesh::Dim::vertex, "ghost_sides"_a = false, "ghost_sets"_a = std::vector<std::string>{},
       "ghost_ranks"_a = std::vector<Rank>{}, "partition_tag"_a = io::default_partition_tag, "to_linear"_a = false,
       "degenerate"_a = "reduce", "step"_a = 0,
-      R"(Read a mesh file (.h5m, Gmsh 4.1, 2.2 and 1.0, Medit, VTK, VTU, Exodus II, CF netCDF grids, CGNS, SU2) and build the distributed mesh. Collective over comm.
+      R"(Read a mesh file (.h5m, Gmsh 4.1, 2.2 and 1.0, Medit, VTK, VTU, PVTU, VTKHDF, Exodus II, CF netCDF grids, CGNS, SU2, XDMF) and build the distributed mesh. Collective over comm.
 
 Parts stored in the file are assigned to ranks in contiguous slices; a file without a partition is cut into one part
 per rank. Ghosts share a vertex with the layer before, or an entity of the dimension `bridge`; with `ghost_sides`
@@ -155,7 +155,7 @@ their listed faces come too. Second-order cells keep their nodes; `to_linear` re
 reports what it drops. `ghost_sets` (names, or "material 3") restricts ghosts to these sets, `ghost_ranks` to ghosts
 of and for these ranks. Degenerate cells, with one vertex at two corners, as at the poles, become the type that they
 look like (a quad becomes a triangle, a hex a prism, pyramid or tet), or stay with `degenerate="keep"`; the log has
-their number. `step` is the time step to read of Exodus, CF netCDF and CGNS files, from 1; 0: the last. Raises the same BadInputError or FailedError on all ranks.)");
+their number. `step` is the time step to read of Exodus, VTKHDF, XDMF, CF netCDF and CGNS files, from 1; 0: the last. Raises the same BadInputError or FailedError on all ranks.)");
   module.def("box", &box, "comm"_a, "n"_a = std::array<std::int64_t, 3>{8, 8, 8}, nb::kw_only(), "tets"_a = false,
              "low"_a = Point{0.0, 0.0, 0.0}, "high"_a = Point{1.0, 1.0, 1.0}, "parts"_a = nb::none(),
              "ghost_layers"_a = 0, "partitioner"_a = "rcb",

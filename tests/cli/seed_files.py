@@ -72,7 +72,39 @@ $Elements
 3 4 4 8 1 1 2 2 3 4 5
 $EndElements
 """)
-    return [text, old, *medit_seeds(folder), *vtk_seeds(folder)]
+    return [text, old, *medit_seeds(folder), *vtk_seeds(folder), *xdmf_seeds(folder)]
+
+
+def xdmf_seeds(folder: Path) -> list[Path]:
+    """Write a mixed list of cells, a series that includes its mesh, and a grid with axes."""
+
+    def item(dimensions: str, kind: str, numbers: str) -> str:
+        return f'<DataItem Dimensions="{dimensions}" NumberType="{kind}" Precision="8" Format="XML">{numbers}</DataItem>'
+
+    mesh = (
+        '<Grid Name="mesh"><Topology TopologyType="Mixed" NumberOfElements="2">'
+        + item("10", "Int", "6 0 1 2 3 6 1 2 3 4")
+        + '</Topology><Geometry GeometryType="XYZ">'
+        + item("5 3", "Float", "0 0 0 1 0 0 0 1 0 0 0 1 1 1 1")
+        + "</Geometry></Grid>"
+    )
+    step = (
+        '<Grid Name="u"><xi:include xpointer="xpointer(/Xdmf/Domain/Grid[1]/*[self::Topology or self::Geometry])"/>'
+        '<Attribute Name="u" Center="Cell">' + item("2", "Float", "1 2") + "</Attribute></Grid>"
+    )
+    series = f'<Grid GridType="Collection" CollectionType="Temporal">{step}{step}</Grid>'
+    axes = (
+        '<Grid><Topology TopologyType="3DRectMesh" Dimensions="2 2 2"/><Geometry GeometryType="VXVYVZ">'
+        + item("2", "Float", "0 1") * 3
+        + "</Geometry></Grid>"
+    )
+    files = []
+    for name, grids in (("mixed", mesh), ("series", mesh + series), ("axes", axes)):
+        files.append(folder / f"{name}.xdmf")
+        files[-1].write_text(
+            f'<?xml version="1.0"?>\n<Xdmf Version="3.0"><Domain>{grids}</Domain></Xdmf>\n'
+        )
+    return files
 
 
 def medit_seeds(folder: Path) -> list[Path]:

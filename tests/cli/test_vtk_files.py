@@ -1,5 +1,6 @@
 """Write VTK files in every encoding with VTK itself, read them with barrio, and compare. Needs vtk, h5py."""
 
+import json
 import unittest
 from pathlib import Path
 
@@ -270,6 +271,93 @@ class VtkFiles(Case):
         self.assertGreater(len(contents[0]), 12)
         self.assertEqual(contents[0], contents[1])
         self.assertEqual(contents[0], contents[2])
+
+    def loaded(self, path: Path, ranks: int):
+        """Return the checksum of a mesh and what was said."""
+        outcome = barrio("--json", "load", path, ranks=ranks)
+        self.assert_code(outcome, 0)
+        return json.loads(outcome.out), outcome.err
+
+    def write_hdf(self, data, name: str) -> Path:
+        path = self.folder / name
+        writer = vtk.vtkHDFWriter()
+        writer.SetInputData(data)
+        writer.SetFileName(str(path))
+        self.assertEqual(writer.Write(), 1)
+        return path
+
+    def test_pieces_of_vtkhdf_and_pvtu_are_one_mesh(self) -> None:
+        grid = make_bricks(6, 5, 4)
+        whole, _ = self.loaded(self.write_hdf(grid, "whole.vtkhdf"), 1)
+        split = vtk.vtkRedistributeDataSetFilter()
+        split.SetInputData(grid)
+        split.SetNumberOfPartitions(5)
+        split.PreservePartitionsInOutputOn()
+        split.GenerateGlobalCellIdsOff()
+        split.Update()
+        pieces = split.GetOutput()
+        ids = vtk.vtkGenerateGlobalIds()
+        ids.SetInputData(pieces)
+        ids.Update()
+        ghosts = vtk.vtkGhostCellsGenerator()
+        ghosts.SetInputData(pieces)
+        ghosts.BuildIfRequiredOff()
+        ghosts.SetNumberOfGhostLayers(1)
+        ghosts.Update()
+        files = [
+            (self.write_hdf(pieces, "pieces.vtkhdf"), "points with the same coordinates"),
+            (self.write_hdf(ids.GetOutput(), "ids.vtkhdf"), "points of the same global id"),
+            (self.write_hdf(ghosts.GetOutput(), "ghosts.vtkhdf"), "ghost cell(s)"),
+        ]
+        sources = ""
+        for p in range(ghosts.GetOutput().GetNumberOfPartitions()):
+            writer = vtk.vtkXMLUnstructuredGridWriter()
+            writer.SetInputData(ghosts.GetOutput().GetPartition(p))
+            writer.SetFileName(str(self.folder / f"piece_{p}.vtu"))
+            self.assertEqual(writer.Write(), 1)
+            sources += f'<Piece Source="piece_{p}.vtu"/>'
+        parallel = self.folder / "ghosts.pvtu"
+        parallel.write_text(
+            '<VTKFile type="PUnstructuredGrid" version="0.1"><PUnstructuredGrid GhostLevel="1">'
+            '<PPointData><PDataArray type="Float64" Name="temperature"/></PPointData><PCellData>'
+            '<PDataArray type="UInt8" Name="vtkGhostType"/><PDataArray type="Int32" Name="cell"/></PCellData>'
+            f"{sources}</PUnstructuredGrid></VTKFile>"
+        )
+        files.append((parallel, "ghost cell(s)"))
+        for path, notice in files:
+            sums = set()
+            for ranks in (1, 3):
+                with self.subTest(file=path.name, ranks=ranks):
+                    found, said = self.loaded(path, ranks)
+                    self.assertIn(notice, said)
+                    self.assertEqual(found["counts"], whole["counts"])
+                    sums.add(found["checksum"])
+            self.assertEqual(len(sums), 1)
+            shown = barrio("--json", "info", path)
+            self.assert_code(shown, 0)
+            self.assertEqual(json.loads(shown.out)["vertices"], whole["counts"]["vertices"], path)
+
+    def test_a_mesh_comes_back_from_vtkhdf(self) -> None:
+        for tets in ((), ("--tets",)):
+            mesh = self.folder / "box.h5m"
+            self.assert_code(
+                barrio("generate", "box", "-c", 5, 4, 3, *tets, "-n", 6, "-o", mesh), 0
+            )
+            back = self.folder / "box.vtkhdf"
+            self.assert_code(barrio("convert", mesh, back, ranks=4), 0)
+            wanted, _ = self.loaded(mesh, 2)
+            found, _ = self.loaded(back, 3)
+            self.assertEqual(found["checksum"], wanted["checksum"])
+
+    def test_other_data_in_vtkhdf_are_refused_by_name(self) -> None:
+        image = vtk.vtkImageData()
+        image.SetDimensions(3, 3, 3)
+        blocks = vtk.vtkMultiBlockDataSet()
+        blocks.SetBlock(0, make_bricks(1, 1, 1))
+        for data, kind in ((image, "ImageData"), (blocks, "MultiBlockDataSet")):
+            outcome = barrio("info", self.write_hdf(data, f"{kind}.vtkhdf"))
+            self.assert_code(outcome, 3)
+            self.assertIn(f"is a VTKHDF file of the type '{kind}'", outcome.err)
 
     def test_second_order_cells_are_those_of_vtk(self) -> None:
         """Compare with VTK's own node positions: nodes must return to them, and each field to its node."""

@@ -19,7 +19,20 @@ SOURCE = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(SOURCE / "tests" / "cli"))
 from seed_files import write_seeds  # noqa: E402
 
-SUFFIXES = ("h5m", "msh", "mesh", "vtk", "vtu", "e", "cgns", "nc", "poly", "geojson")
+SUFFIXES = (
+    "h5m",
+    "msh",
+    "mesh",
+    "vtk",
+    "vtu",
+    "vtkhdf",
+    "xdmf",
+    "e",
+    "cgns",
+    "nc",
+    "poly",
+    "geojson",
+)
 # MPI and HDF5 leak themselves.
 ENVIRONMENT = {
     "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1:quarantine_size_mb=16:malloc_context_size=8",
@@ -46,6 +59,11 @@ WORDS = {
     "encoding raw base64 offset connectivity offsets types faces faceoffsets byte_order LittleEndian BigEndian "
     "header_type UInt32 UInt64 compressor vtkZLibDataCompressor vtkLZ4DataCompressor Int8 UInt8 Int16 UInt16 "
     "Int32 Int64 Float32 Float64 String",
+    "xdmf": "Xdmf Domain Grid GridType CollectionType Uniform Collection Temporal Spatial Tree Topology TopologyType Mixed "
+    "Triangle Tetrahedron Hexahedron PolyLine Polygon 3DSMesh 2DRectMesh 3DCoRectMesh NumberOfElements NodesPerElement "
+    "Geometry GeometryType XYZ XY X_Y_Z VXVYVZ ORIGIN_DXDYDZ DataItem Dimensions NumberType DataType Precision Float Int "
+    "UInt Format XML HDF Binary Endian Seek Attribute Center Node Cell Reference xi:include xpointer xpointer(/Xdmf/Domain "
+    "Grid[1]/*[self::Topology])",
     "poly": "#node #options # -1 0.5 1e-16 1e-45 1e60 1e300 1e-300 2.0000000000000004 2147483647",
     "geojson": "#options Feature FeatureCollection GeometryCollection Polygon MultiPolygon LineString type "
     "features geometry geometries coordinates properties bbox null 1e-16 1e60 1e-45 180 -180",

@@ -46,6 +46,21 @@ void write_graph_seeds(const std::filesystem::path& folder) {
   write_poly(delaunay::pipe_section(12, 5), folder / "pipe.poly");
 }
 
+/// Write VTKHDF: pieces with ids, polyhedra, and a series.
+void write_vtkhdf_seeds(mpi::Context& context, const std::filesystem::path& folder) {
+  mesh::MeshTables tables = mesh::make_box(context, {.n = {2, 2, 1}});
+  mesh::partition_cells(context, tables, 2);
+  mesh::Mesh mesh(context, tables);
+  io::write(mesh, (folder / "pieces.vtkhdf").string());
+  io::VtkhdfWriter series(mesh, (folder / "series.vtkhdf").string(), {.has_steps = true});
+  series.write_step(0.0);
+  series.write_step(1.0);
+  series.close();
+  tables = honeycomb(context, 2, 2, 1);
+  mesh::partition_cells(context, tables, 2);
+  io::write(mesh::Mesh(context, tables), (folder / "polyhedra.vtkhdf").string());
+}
+
 void write_seeds(mpi::Context& context, const std::filesystem::path& folder) {
   mesh::MeshTables tables = tagged_box(context);
   io::write_h5m(context, tables, folder / "tagged.h5m");
@@ -65,6 +80,7 @@ void write_seeds(mpi::Context& context, const std::filesystem::path& folder) {
   write(climate_grid({0, 10, 20}, {40, 50}), folder / "region.nc", NetcdfFormat::cdf5);
   write(cgns_structured(), folder / "structured.cgns");
   write(cgns_unstructured(), folder / "unstructured.cgns");
+  write_vtkhdf_seeds(context, folder);
   write_medit_seeds(folder);
   write_graph_seeds(folder);
 }

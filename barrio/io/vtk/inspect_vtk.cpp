@@ -106,13 +106,22 @@ class Inspector {
       lacking_.insert(fmt::format("merging the copies of points in {} pieces is left to the reading", n_pieces_));
       return;
     }
+    std::erase_if(placed_, [&](const PlacedPoint& p) { return is_of_ghost_[p.row] && !is_used_[p.row]; });
+    const std::int64_t n = std::ssize(placed_);
     const PointCopies found = find_copies(std::move(placed_));
-    result["vertices"] = shares_.n_points - std::ssize(found.copies);
+    result["vertices"] = n - std::ssize(found.copies);
     if (found.n_ambiguous > 0)
       lacking_.insert(
           fmt::format("at {} place(s) a piece has several points: these are left apart from those of other "
                       "pieces; barrio join --within merges them",
                       found.n_ambiguous));
+  }
+
+  void mark(const std::vector<std::int64_t>& points, std::vector<bool>& marks) const {
+    if (!with_quality()) return;
+    marks.resize(shares_.n_points, false);
+    for (const std::int64_t point : points)
+      if (point >= 0 && point < shares_.n_points) marks[point] = true;
   }
 
   /// Note the points of a share, to compare them with those of other pieces: by their global ids if these are marked.
@@ -125,10 +134,11 @@ class Inspector {
   }
 
   void look_at(VtkGrid grid) {
-    if (const std::int64_t n = drop_ghost_cells(grid); n > 0 && !has_ghosts_) {
-      has_ghosts_ = true;
+    std::vector<std::int64_t> of_ghosts;
+    if (drop_ghost_cells(grid, &of_ghosts) > 0)
       lacking_.insert("ghost cells, copies of cells of other pieces, are dropped");
-    }
+    mark(of_ghosts, is_of_ghost_);
+    mark(grid.nodes, is_used_);
     n_pieces_ = grid.first_points.size();
     if (n_pieces_ > 1 && with_quality()) note_points(grid);
     const VtkArray* materials = find_ids(grid.on_cells, names_material);
@@ -203,7 +213,8 @@ class Inspector {
   std::size_t n_pieces_ = 0;
   std::vector<PlacedPoint> placed_;
   std::int64_t n_noted_ = 0;
-  bool has_ghosts_ = false;
+  std::vector<bool> is_used_;  ///< by cells that are no ghosts
+  std::vector<bool> is_of_ghost_;
 };
 
 }  // namespace
