@@ -159,7 +159,7 @@ def to_pyvista(mesh: Mesh, ghosts: bool) -> pyvista.UnstructuredGrid:
     used, stream = used_points(stream, types, n_vertices)
     grid = pyvista.UnstructuredGrid(stream, types, np.array(mesh.coordinates)[used])
     cells = np.arange(n)
-    material = np.zeros(mesh.n_local(cell_dim), np.int32)
+    material = np.full(mesh.n_local(cell_dim), -1, np.int32)  # 0 may be an id
     for one in mesh.sets:
         if one.kind == SetKind.material:
             material[one.entities(cell_dim)] = one.id

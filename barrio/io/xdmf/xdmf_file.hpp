@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -60,10 +61,26 @@ struct XdmfGrid {
 
 /// Contents of an XDMF file without its arrays. O(grids + arrays).
 struct XdmfIndex {
-  std::vector<std::vector<XdmfGrid>> steps;  ///< the pieces of the mesh at each time step, or once
+  std::vector<std::vector<XdmfGrid>> steps = {};  ///< the pieces of the mesh at each time step, or once
   bool has_steps = false;
   VtkLeftOut left_out;
 };
+
+/// A grid of the domain at each of its steps.
+struct XdmfSeries {
+  std::string name = {};
+  bool has_steps = false;
+  std::vector<std::vector<XdmfGrid>> steps = {};  ///< at least one, of one grid or several
+  [[nodiscard]] const std::vector<XdmfGrid>& at(std::size_t step) const {
+    return steps[std::min(step, steps.size() - 1)];
+  }
+};
+
+/// Add a description of what is not read, once.
+void leave_out(VtkLeftOut& left_out, const std::string& what);
+
+/// Make one mesh of the grids of the domain: the first one, with the attributes of others on the same cells.
+XdmfIndex combine_grids(const std::vector<XdmfSeries>& all, VtkLeftOut left_out);
 
 /// Tell whether a file that begins with `head` is an XDMF file.
 bool is_xdmf(std::string_view head);

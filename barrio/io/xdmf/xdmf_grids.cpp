@@ -43,26 +43,15 @@ class XdmfParser {
   XdmfIndex run(const std::string& markup) {
     const pugi::xml_parse_result parsed = document_.load_buffer(markup.data(), markup.size());
     if (!parsed) fail(fmt::format("has markup that cannot be understood: {}", parsed.description()));
-    std::vector<Series> all;
+    std::vector<XdmfSeries> all;
     const pugi::xml_node domain = document_.child("Xdmf").child("Domain");
     for (const pugi::xml_node& node : nodes_in(domain, 0))
       if (std::string_view(node.name()) == "Grid") all.push_back(series(node, 0));
     if (all.empty()) fail("has no grids");
-    combine(all);
-    return std::move(index_);
+    return combine_grids(all, std::move(left_out_));
   }
 
  private:
-  /// A grid of the domain at each of its steps.
-  struct Series {
-    std::string name;
-    bool has_steps = false;
-    std::vector<std::vector<XdmfGrid>> steps;
-    [[nodiscard]] const std::vector<XdmfGrid>& at(std::size_t step) const {
-      return steps[std::min(step, steps.size() - 1)];
-    }
-  };
-
   [[noreturn]] void fail(const std::string& cause, const std::string& remedy = xdmf_remedy) const {
     throw Error(ErrorCode::bad_input, {.subject = path_, .cause = cause, .remedy = remedy});
   }
@@ -184,10 +173,10 @@ class XdmfParser {
   }
 
   /// @param depth  of collections
-  Series series(const pugi::xml_node& node, int depth) {
+  XdmfSeries series(const pugi::xml_node& node, int depth) {
     if (depth > deepest) fail("has collections in each other, too deep");
     const std::string type = lower(value_of(node, {"GridType", "Type"}, "uniform"));
-    Series found{.name = value_of(node, {"Name"}), .steps = {}};
+    XdmfSeries found{.name = value_of(node, {"Name"}), .steps = {}};
     if (type == "uniform") {
       found.steps = {{grid(node)}};
       return found;
@@ -198,7 +187,7 @@ class XdmfParser {
     if (!found.has_steps) found.steps.emplace_back();
     for (const pugi::xml_node& child : nodes_in(node, 1)) {
       if (std::string_view(child.name()) != "Grid") continue;
-      Series of_child = series(child, depth + 1);
+      XdmfSeries of_child = series(child, depth + 1);
       if (of_child.has_steps) fail("has a series of steps within a collection", "write one series of the whole mesh");
       if (found.has_steps)
         found.steps.push_back(std::move(of_child.steps[0]));
@@ -316,75 +305,13 @@ class XdmfParser {
     if (array)
       (centre == "node" ? grid.on_points : grid.on_cells).push_back(*std::move(array));
     else
-      leave_out(fmt::format("attribute '{}', which is not an array of points or cells", name));
-  }
-  void leave_out(const std::string& what) {
-    std::vector<std::string>& others = index_.left_out.others;
-    if (std::ranges::find(others, what) == others.end()) others.push_back(what);
-  }
-
-  /// Tell whether two grids have the same points and cells.
-  static bool are_one(const XdmfGrid& a, const XdmfGrid& b) {
-    return a.vtk_type == b.vtk_type && a.dimensions == b.dimensions && a.nodes == b.nodes &&
-           a.coordinates == b.coordinates && a.n_cells == b.n_cells;
-  }
-
-  /// Make one mesh of the grids of the domain: the first one, with the attributes of others on the same cells.
-  void combine(const std::vector<Series>& all) {
-    std::size_t n_steps = 1;
-    for (const Series& one : all) {
-      index_.has_steps = index_.has_steps || one.has_steps;
-      n_steps = std::max(n_steps, one.steps.size());
-    }
-    for (std::size_t step = 0; step < n_steps; ++step) {
-      std::vector<XdmfGrid> pieces = all[0].at(step);
-      for (std::size_t i = 1; i < all.size(); ++i) {
-        const std::vector<XdmfGrid>& others = all[i].at(step);
-        if (!std::ranges::equal(pieces, others, are_one)) {
-          leave_out(fmt::format("grid '{}', which has other cells than the first one", all[i].name));
-          continue;
-        }
-        for (std::size_t p = 0; p < pieces.size(); ++p) {
-          const auto add = [](std::vector<XdmfArray>& to, const std::vector<XdmfArray>& from) {
-            to.insert(to.end(), from.begin(), from.end());
-          };
-          add(pieces[p].on_points, others[p].on_points);
-          add(pieces[p].on_cells, others[p].on_cells);
-        }
-      }
-      keep_common(pieces, &XdmfGrid::on_points);
-      keep_common(pieces, &XdmfGrid::on_cells);
-      index_.steps.push_back(std::move(pieces));
-    }
-  }
-
-  /// Keep the arrays that all pieces have, in one order.
-  void keep_common(std::vector<XdmfGrid>& pieces, std::vector<XdmfArray> XdmfGrid::* arrays) {
-    const auto like = [](const XdmfArray& a, const XdmfArray& b) {
-      return a.name == b.name && a.n_components == b.n_components &&
-             is_integer(a.values.number) == is_integer(b.values.number);
-    };
-    std::vector<XdmfArray> wanted = pieces[0].*arrays;
-    for (const XdmfGrid& piece : pieces) {
-      const auto has = [&](const XdmfArray& one) {
-        return std::ranges::any_of(piece.*arrays, [&](const XdmfArray& other) { return like(one, other); });
-      };
-      for (const XdmfArray& one : wanted)
-        if (!has(one)) leave_out(fmt::format("attribute '{}', which not all pieces have", one.name));
-      std::erase_if(wanted, [&](const XdmfArray& one) { return !has(one); });
-    }
-    for (XdmfGrid& piece : pieces) {
-      std::vector<XdmfArray> kept;
-      for (const XdmfArray& one : wanted)
-        kept.push_back(*std::ranges::find_if(piece.*arrays, [&](const XdmfArray& other) { return like(one, other); }));
-      piece.*arrays = std::move(kept);
-    }
+      leave_out(left_out_, fmt::format("attribute '{}', which is not an array of points or cells", name));
   }
 
   const std::string& path_;
   std::filesystem::path folder_;
   pugi::xml_document document_;
-  XdmfIndex index_;
+  VtkLeftOut left_out_;
 };
 
 }  // namespace
