@@ -75,7 +75,8 @@ std::vector<double> numbers_in(std::string_view line) {
 }
 
 bool is_count(double number) {
-  return number >= 0.0 && number == static_cast<double>(static_cast<std::int64_t>(number));
+  constexpr double max_count = 9e15;  // as far as doubles hold every integer
+  return number >= 0.0 && number < max_count && number == static_cast<double>(static_cast<std::int64_t>(number));
 }
 
 /// Tell whether a line consists of that many counts.
