@@ -15,7 +15,6 @@
 #include "barrio/mesh/join.hpp"
 #include "barrio/mesh/local_mesh.hpp"
 #include "barrio/mesh/memberships.hpp"
-#include "barrio/mesh/merge_vertices.hpp"
 #include "barrio/mesh/mesh.hpp"
 #include "barrio/mesh/nested_sets.hpp"
 #include "barrio/mesh/owners.hpp"

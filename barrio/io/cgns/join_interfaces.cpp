@@ -10,7 +10,7 @@
 #include "barrio/base/error.hpp"
 #include "barrio/exchange/ask.hpp"
 #include "barrio/io/common/file_rows.hpp"
-#include "barrio/mesh/merge_vertices.hpp"
+#include "barrio/mesh/join.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
 

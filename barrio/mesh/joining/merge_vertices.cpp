@@ -1,4 +1,4 @@
-#include "barrio/mesh/merge_vertices.hpp"
+#include "barrio/mesh/join.hpp"
 
 #include <fmt/format.h>
 

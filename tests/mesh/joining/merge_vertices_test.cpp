@@ -1,5 +1,5 @@
 // Merging vertices by pairs: against a union-find that each rank does for itself.
-#include "barrio/mesh/merge_vertices.hpp"
+#include "barrio/mesh/join.hpp"
 
 #include <gtest/gtest.h>
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 import report_samples as made
-from barrio.report import timelines
 from barrio.report.__main__ import main
+from barrio.report.probe import timelines
 from barrio.report.probe.data import mpi_name
 from report_form import check
 

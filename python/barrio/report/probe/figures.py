@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import timelines, words
+from .. import words
 from ..documents import Document
 from ..markup import Html, figure, legend, paragraph, table, tag
+from . import timelines
 from .data import STEP_SECONDS, Transport, size
 from .findings import FIGURES_2004
 

@@ -1,4 +1,4 @@
-#include "barrio/io/vtk/vtkhdf_file.hpp"
+#include "barrio/io/vtkhdf/vtkhdf_file.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -6,7 +6,7 @@
 
 #include "barrio/base/error.hpp"
 #include "barrio/io/text/markup.hpp"
-#include "barrio/io/vtk/vtu_file.hpp"
+#include "barrio/io/vtu/vtu_file.hpp"
 
 namespace barrio::io::detail {
 namespace {

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from . import words
-from .documents import as_number
-from .markup import Html, escape, raw
+from .. import words
+from ..documents import as_number
+from ..markup import Html, escape, raw
 
 # Okabe and Ito's colours. Computing has the pale colour of the page's lines.
 _KINDS: tuple[tuple[str, str, tuple[str, ...]], ...] = (

@@ -1,4 +1,4 @@
-#include "barrio/io/vtk/vtkhdf_tags.hpp"
+#include "barrio/io/vtkhdf/vtkhdf_tags.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

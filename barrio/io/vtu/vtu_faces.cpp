@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "barrio/io/vtk/vtu_file.hpp"
+#include "barrio/io/vtu/vtu_file.hpp"
 
 // The faces of polyhedra in .vtu files, in the layouts of the versions of the format.
 

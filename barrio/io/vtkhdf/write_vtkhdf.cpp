@@ -9,7 +9,7 @@
 #include "barrio/base/text.hpp"
 #include "barrio/files/vtkhdf.hpp"
 #include "barrio/io/common/node_orders.hpp"
-#include "barrio/io/vtk/vtkhdf_tags.hpp"
+#include "barrio/io/vtkhdf/vtkhdf_tags.hpp"
 #include "barrio/io/write.hpp"
 #include "barrio/mesh/topology.hpp"
 #include "barrio/mpi/collectives.hpp"

@@ -9,7 +9,7 @@
 #include "barrio/io/common/readers.hpp"
 #include "barrio/io/vtk/inspect_vtk.hpp"
 #include "barrio/io/vtk/vtk_pieces.hpp"
-#include "barrio/io/vtk/vtu_file.hpp"
+#include "barrio/io/vtu/vtu_file.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
 

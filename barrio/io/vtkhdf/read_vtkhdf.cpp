@@ -13,7 +13,7 @@
 #include "barrio/io/vtk/inspect_vtk.hpp"
 #include "barrio/io/vtk/vtk_pieces.hpp"
 #include "barrio/io/vtk/vtk_polyhedra.hpp"
-#include "barrio/io/vtk/vtkhdf_file.hpp"
+#include "barrio/io/vtkhdf/vtkhdf_file.hpp"
 #include "barrio/mpi/agree.hpp"
 
 // VTKHDF. Rank 0 reads the lists of pieces and arrays. Then every rank reads its rows of each array. The rows of a
