@@ -88,7 +88,12 @@ H5mTag read_tag(hid_t file, const std::string& name, const H5mCatalog& catalog) 
 }  // namespace
 
 H5mCatalog read_h5m_catalog(hid_t file, const std::string& path) {
-  if (!has(file, root)) refuse(path, "is an HDF5 file but not a .h5m mesh: it has no group /tstt");
+  if (!has(file, root))
+    throw Error(ErrorCode::bad_input,
+                {.subject = path,
+                 .cause = "is an HDF5 file, but no mesh that barrio reads: neither .h5m (it has no group /tstt) nor "
+                          "VTKHDF, CGNS, Exodus II or a grid of longitudes and latitudes",
+                 .remedy = "if an .xdmf file lies beside it, give that one"});
   H5mCatalog catalog;
   const auto coordinates = extents(file, "/tstt/nodes/coordinates");
   if (coordinates.size() != 2 || coordinates[1] < 1 || coordinates[1] > 3)

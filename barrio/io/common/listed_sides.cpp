@@ -1,5 +1,7 @@
 #include "barrio/io/common/listed_sides.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -218,7 +220,16 @@ void list_sides(mpi::Context& context, MeshTables& tables, const std::vector<Lis
     while (at->position < member.place) ++at;
     rows.push_back(first[at->shape] + at->row);
   }
-  for (auto& [set, rows] : rows_of_set) add_members(tables, set.first, set.second, std::move(rows));
+  std::int64_t n_twice = std::ssize(mine);
+  for (auto& [set, rows] : rows_of_set) {
+    sort_unique(rows);
+    n_twice -= std::ssize(rows);
+    add_members(tables, set.first, set.second, std::move(rows));
+  }
+  n_twice = mpi::sum(context, n_twice);
+  if (n_twice > 0)
+    context.log().notice(fmt::format(
+        "{} side(s) are in a set more than once, as from both of their cells: sets have each face once", n_twice));
 }
 
 }  // namespace barrio::io::detail

@@ -45,7 +45,9 @@ void recognise(const std::string& path, const std::string& type_name, int n_dims
     block.type = known->type;
     if (upper == "SHE" && (block.n_nodes == 3 || block.n_nodes == 6)) block.type = CellType::triangle;
     if (upper == "SHE" && block.n_nodes == 2) block.type = CellType::edge;
-    block.is_shell = upper == "SHE" || (upper == "TRI" && n_dims == 3);
+    std::string word = type_name;
+    std::ranges::transform(word, word.begin(), [](char c) { return c >= 'a' && c <= 'z' ? char(c - 'a' + 'A') : c; });
+    block.is_shell = upper == "SHE" || word.starts_with("TRISHELL") || (upper == "TRI" && n_dims == 3);
   }
   if (known != type_names.end() && is_known_kind(block.type, block.n_nodes)) return;
   refuse(ErrorCode::bad_input, path,

@@ -198,6 +198,8 @@ constexpr std::array text_rows{
              "give one of the .vtu files that it names, or save one of them with ParaView"}},
     TextRow{[](auto head, const auto&, auto) { return head.find("<dolfin") != head.npos; },
             {"a mesh of DOLFIN", by_meshio}},
+    TextRow{[](auto, const auto& lines, auto) { return lines[0].starts_with("version https://git-lfs"); },
+            {"a pointer of Git LFS, in place of the file itself", "get the file: git lfs pull"}},
     TextRow{[](auto, const auto& lines, auto) { return lines[0].starts_with("ISO-10303-21"); },
             {"a geometry in STEP, not a mesh", by_mesher}},
     TextRow{[](auto, const auto& lines, auto) { return lines.have("DBRep_DrawableShape"); },

@@ -78,7 +78,7 @@ OldGmshElement element_of(const Scanner& in, int type, std::span<const std::int6
 
 void refuse_gmsh_type(const Scanner& in, int type) {
   in.refuse(fmt::format("has elements of Gmsh type {}, which is not supported", type),
-            "save a mesh of first or second order: gmsh IN -order 2 -save -o OUT");
+            "reduce the order in Gmsh, with a file of three lines: Merge \"IN\"; SetOrder 2; Save \"OUT.msh\";");
 }
 
 void index_old_gmsh_nodes(Scanner& in, GmshIndex& index, int n_ranks) {

@@ -101,6 +101,17 @@ void take_parts(const mpi::Context& context, const GmshIndex& index, const std::
   }
 }
 
+/// Drop the parts if some cells are in none, as the ghosts in files of single partitions. Collective.
+void drop_partial_parts(mpi::Context& context, const std::string& path, MeshTables& tables) {
+  const std::int64_t n_without = mpi::sum(context, std::int64_t{std::ranges::count(tables.parts, -1)});
+  if (n_without == 0) return;
+  context.log().notice(
+      fmt::format("{}: {} element(s) are in no partition, as ghosts of other files are: its partition is not used",
+                  path, n_without));
+  tables.n_parts = 0;
+  tables.parts.clear();
+}
+
 void say_empty_groups(mpi::Context& context, const std::string& path, const GmshIndex& index,
                       const std::map<std::pair<int, int>, std::int32_t>& set_of) {
   std::vector<std::string> empty;
@@ -196,7 +207,10 @@ MeshTables read_gmsh(mpi::Context& context, const std::string& path) {
     }
   }
   add_points(path, index, points, rows, set_of, tables);
-  if (index.n_parts_of(value(tables.top_dim())) > 0) take_parts(context, index, block_of_type, first_of_block, tables);
+  if (index.n_parts_of(value(tables.top_dim())) > 0) {
+    take_parts(context, index, block_of_type, first_of_block, tables);
+    drop_partial_parts(context, path, tables);
+  }
   say_empty_groups(context, path, index, set_of);
   GmshGroupless groupless;
   if (context.is_root()) groupless.add_all(index);

@@ -96,13 +96,20 @@ void write_names(mpi::Context& context, H5mFile& file, const MeshTables& tables,
       std::ranges::find(tables.tags, detail::name_tag, [](const mesh::TagTable& t) { return t.info.name; });
   if (known != tables.tags.end()) tag = *known;
   tag.on_sets = {};
+  std::vector<std::string> cut;
   for (std::int32_t s = 0; s < std::ssize(tables.sets); ++s) {
     if (tables.sets[s].name.empty()) continue;
+    if (!tag.info.length_varies && tables.sets[s].name.size() > tag.info.value_bytes())
+      cut.push_back(tables.sets[s].name);
     std::vector<std::byte> text(tag.info.value_bytes(), std::byte{0});
     std::memcpy(text.data(), tables.sets[s].name.data(), std::min(text.size(), tables.sets[s].name.size()));
     tag.on_sets.sets.push_back(s);
     tag.on_sets.items.add(text, tag.info.length_varies);
   }
+  if (!cut.empty())
+    context.log().notice(
+        fmt::format("the names of {} set(s) are cut to the {} bytes that .h5m files have for them; the first is '{}'",
+                    cut.size(), tag.info.value_bytes(), cut[0]));
   detail::write_tag(context, file, tables, ids, tag);
 }
 

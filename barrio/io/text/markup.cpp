@@ -36,7 +36,11 @@ std::string read_markup(const std::string& path, const std::string& remedy,
       continue;
     }
     tag.assign(1, '<');
-    const auto is_whole = [&] { return tag.back() == '>' && (!tag.starts_with("<!--") || tag.ends_with("-->")); };
+    const auto is_whole = [&] {
+      if (tag.starts_with("<!--")) return tag.ends_with("-->");
+      if (tag.starts_with("<![CDATA[")) return tag.ends_with("]]>");
+      return tag.back() == '>';
+    };
     while (!is_whole()) {
       c = next();
       if (c == EOF || tag.size() + markup.size() > longest) refuse_markup("has markup that ends early");

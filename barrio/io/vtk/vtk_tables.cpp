@@ -181,7 +181,10 @@ class TablesMaker {
   /// Name the values of cells that are points: vertices stand for these, and are in their sets only.
   void say_what_points_lose() {
     const std::int64_t n = mpi::sum(context_, std::ssize(points_));
-    if (n == 0 || grid_.on_cells.empty()) return;
+    if (n == 0) return;
+    if (grid_.on_cells.empty())
+      return context_.log().notice(
+          fmt::format("{}: {} cell(s) that are points are left out: they are in no set", path_, n));
     std::vector<std::string> names;
     for (const VtkArray& array : grid_.on_cells) names.push_back(fmt::format("'{}'", array.name));
     context_.log().notice(fmt::format("{}: {} cell(s) that are points are left out with their values of {}", path_, n,

@@ -21,7 +21,7 @@
 
 namespace barrio::io::detail {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(VtkhdfCells, path, type, n_cells, n_nodes, first_cell, first_node)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(VtkhdfCells, path, type, n_cells, n_nodes, first_cell, first_node, n_pieces_before)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(VtkhdfFaces, n_faces, n_face_nodes, n_cell_faces)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(VtkhdfArray, path, name, n_components, is_integer, is_id, first_row)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(VtkLeftOut, arrays, field_data, others)
@@ -101,7 +101,7 @@ class ShareReader {
       }
       const Rows cells = overlap(cells_, before, list.n_cells[p]);
       // Each piece has one offset more than it has cells.
-      const std::int64_t end = cell + cells.first + catalog_.first_piece + static_cast<std::int64_t>(p);
+      const std::int64_t end = cell + cells.first + list.n_pieces_before + static_cast<std::int64_t>(p);
       if (cells.count > 0 && runs.empty()) {
         first_cell = cell + cells.first;
         first_end = end;

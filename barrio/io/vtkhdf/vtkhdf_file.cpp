@@ -95,6 +95,16 @@ class CatalogReader {
     return numbers;
   }
 
+  /// Count the pieces whose cells precede those of the step. Polygonal data that do not change repeat the sizes of
+  /// their pieces in each step, but not the cells.
+  [[nodiscard]] std::int64_t n_pieces_before(const VtkhdfCells& list) const {
+    if (list.type == 0 || catalog_.first_piece == 0) return catalog_.first_piece;
+    const auto before = files::read_integers(file_, list.path + "/NumberOfCells", {0, catalog_.first_piece});
+    std::int64_t n = 0;
+    for (std::int64_t sum = 0; n < std::ssize(before) && sum < list.first_cell; ++n) sum += before[n];
+    return n;
+  }
+
   void find_pieces() {
     const auto all = files::extents(file_, "/VTKHDF/NumberOfPoints");
     if (all.size() != 1) refuse_vtkhdf(path_, "lacks a list 'NumberOfPoints'");
@@ -118,6 +128,7 @@ class CatalogReader {
       list.n_nodes = of_pieces(list.path + "/NumberOfConnectivityIds", n);
       list.first_cell = of_step("CellOffsets", static_cast<std::int64_t>(k));
       list.first_node = of_step("ConnectivityIdOffsets", static_cast<std::int64_t>(k));
+      list.n_pieces_before = n_pieces_before(list);
       for (std::size_t p = 0; p < n_cells.size(); ++p) n_cells[p] += list.n_cells[p];
     }
     for (const std::int64_t one : n_cells) catalog_.first_cells.push_back(catalog_.first_cells.back() + one);

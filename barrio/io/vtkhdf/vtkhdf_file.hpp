@@ -20,6 +20,7 @@ struct VtkhdfCells {
   std::vector<std::int64_t> n_nodes = {};  ///< by piece
   std::int64_t first_cell = 0;             ///< row in the file
   std::int64_t first_node = 0;
+  std::int64_t n_pieces_before = 0;  ///< whose offsets precede those of the step
 };
 
 /// Sizes, by piece, of the lists of faces of polyhedra; empty without any.

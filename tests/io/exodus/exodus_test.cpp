@@ -37,7 +37,13 @@ std::filesystem::path written(const test::NetcdfContents& contents, const std::s
 class Exodus : public testing::TestWithParam<NetcdfFormat> {};
 
 TEST_P(Exodus, BlocksSetsAndSidesAreThere) {
-  const mesh::MeshTables tables = read_tables(world(), written(test::exodus_sample(), "all.e", GetParam()).string());
+  const std::string path = written(test::exodus_sample(), "all.e", GetParam()).string();
+  testing::internal::CaptureStderr();
+  const mesh::MeshTables tables = read_tables(world(), path);
+  const std::string said = testing::internal::GetCapturedStderr();
+  if (world().rank() == 0) {
+    EXPECT_NE(said.find("in a set more than once"), std::string::npos) << said;
+  }
   const WholeFile whole(world(), tables);
   ASSERT_EQ(whole.coordinates.size(), 39U);
   EXPECT_EQ(std::vector(whole.coordinates.begin() + 15, whole.coordinates.begin() + 21),
@@ -338,17 +344,21 @@ TEST(ExodusOrder, NodesAmidEdgesAndFacesKeepTheirPlaces) {
   }
 }
 
-TEST(ExodusOrder, SidesOfFlatElementsAreEdges) {
-  // Two triangles and a quad in the plane.
+class ExodusFlat : public testing::TestWithParam<const char*> {};
+
+TEST_P(ExodusFlat, SidesAreEdges) {
+  // Two triangles and a quad in the plane. The first two sides of shells are their faces.
+  const bool is_shell = std::string(GetParam()) != "TRI3";
+  const int shift = is_shell ? 2 : 0;
   test::NetcdfContents file;
   file.variables = {{"coordx", {6}, std::vector<double>{0, 1, 0, 1, 2, 2}},
                     {"coordy", {6}, std::vector<double>{0, 0, 1, 1, 0, 1}},
                     {"eb_prop1", {2}, std::vector<int>{1, 2}},
-                    {"connect1", {2, 3}, std::vector<int>{1, 2, 3, 2, 4, 3}, {{"elem_type", "TRI3"}}},
+                    {"connect1", {2, 3}, std::vector<int>{1, 2, 3, 2, 4, 3}, {{"elem_type", GetParam()}}},
                     {"connect2", {1, 4}, std::vector<int>{2, 5, 6, 4}, {{"elem_type", "QUAD"}}},
                     {"ss_prop1", {1}, std::vector<int>{7}},
                     {"elem_ss1", {4}, std::vector<int>{1, 2, 3, 3}},
-                    {"side_ss1", {4}, std::vector<int>{2, 3, 4, 1}}};
+                    {"side_ss1", {4}, std::vector<int>{2 + shift, 3 + shift, 4, 1}}};
   const WholeFile whole(world(), read_tables(world(), written(file, "flat.e", NetcdfFormat::cdf2).string()));
   EXPECT_EQ(whole.coordinates[3 * 5 + 2], 0.0);
   EXPECT_EQ(whole.cells, (Cells{{CellType::edge, {1, 2}},
@@ -359,6 +369,7 @@ TEST(ExodusOrder, SidesOfFlatElementsAreEdges) {
                                 {CellType::quad, {1, 4, 5, 3}}}));
   EXPECT_EQ(whole.members, (std::vector<Rows>{{{2, 0}, {2, 1}}, {{2, 2}}, {{1, 0}, {1, 1}, {1, 2}}}));
 }
+INSTANTIATE_TEST_SUITE_P(Types, ExodusFlat, testing::Values("TRI3", "TRISHELL3", "TriShell"));
 
 #define BARRIO_EXODUS_FILE(path, name)                             \
   const auto path = test::interop(std::string("other/") + (name)); \

@@ -71,6 +71,7 @@ std::vector<ForeignSample> foreign_samples() {
       {"z.dat", std::string("\x1f\x8b\x08") + std::string(20, '\1'), "gzip"},
       {"A.dat", "ISO-10303-21;\nHEADER;\n", "STEP"},
       {"B.dat", "* FLAC3D grid produced by hand\n* GRIDPOINTS\nG 1 0 0 0\n", "FLAC3D"},
+      {"D.dat", "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 5\n", "Git LFS"},
       {"C.dat", "Begin ModelPartData\nEnd ModelPartData\nBegin Nodes\n 1 0 0 0\nEnd Nodes\n", "Kratos"},
   };
 }

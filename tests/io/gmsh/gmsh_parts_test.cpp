@@ -146,8 +146,21 @@ TEST(GmshParts, BadPartsAreRefused) {
   const std::string text = square(false);
   expect_bad("above.msh", with(text, "\n3 2 1 1 2 0.5", "\n3 2 1 1 3 0.5"), "has an entity in part 3 of 2");
   expect_bad("zero.msh", with(text, "\n3 2 1 1 2 0.5", "\n3 2 1 1 0 0.5"), "has an entity in part 0 of 2");
-  expect_bad("none.msh", with(text, "\n3 2 1 1 2 0.5", "\n3 2 1 0 0.5"), "the partition leaves out 2 element(s)");
   expect_bad("node.msh", with(text, "\n2 9 \n", "\n2 99 \n"), "has node 99, which is not in the file");
+}
+
+// Files of single partitions have the ghosts of others, which are in no partition.
+TEST(GmshParts, APartitionOfSomeCellsIsNotUsed) {
+  const std::string text = square(false);
+  const std::string path = write_text("some.msh", with(text, "\n3 2 1 1 2 0.5", "\n3 2 1 0 0.5"));
+  testing::internal::CaptureStderr();
+  const test::WholeFile found(world(), read_tables(world(), path));
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_TRUE(found.parts.empty());
+  EXPECT_EQ(found.cells, test::WholeFile(world(), read_tables(world(), write_text("all.msh", text))).cells);
+  if (world().rank() == 0) {
+    EXPECT_NE(said.find("2 element(s) are in no partition"), std::string::npos) << said;
+  }
 }
 
 // A partition of one part, entities that are not partitioned, groups that points share, a point in no group.

@@ -69,6 +69,19 @@ using Names = std::vector<std::string>;
 const Json left_out{"arrays without numbers 'names', 'last', 'bits'",
                     "field data of the whole file 'title', 'TimeValue'"};
 
+TEST(VtkLeftOut, PointsInNoSetAreNamed) {
+  const std::string path = test::write_text(
+      "vertex.vtk",
+      "# vtk DataFile Version 3.0\na\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 4 float\n0 0 0 1 0 0 0 1 0 0 0 1\n"
+      "CELLS 2 7\n4 0 1 2 3\n1 2\nCELL_TYPES 2\n10\n1\n");
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(read_tables(world(), path).n_global(mesh::Dim::volume), 1);
+  const std::string said = testing::internal::GetCapturedStderr();
+  if (world().rank() == 0) {
+    EXPECT_NE(said.find("1 cell(s) that are points are left out"), std::string::npos) << said;
+  }
+}
+
 TEST(VtkLeftOut, TextsOfLegacyFilesArePassedOver) {
   const std::string path = test::write_text("texts.vtk", texts);
   EXPECT_EQ(tags_of(path), (Names{"heat", "mat"}));

@@ -228,6 +228,41 @@ std::string write_polygons(const std::string& name) {
   return path;
 }
 
+/// Polygons that stay while their points move: each step repeats the sizes of the pieces, but not the cells.
+TEST(ReadVtkhdf, PolygonsThatStayInASeries) {
+  const std::string path = (test::scratch() / "moving.vtkhdf").string();
+  files::FileWriter file(world(), path, 1 << 16);
+  file.make_group("/VTKHDF");
+  file.write_attribute("/VTKHDF", "Type", "PolyData");
+  file.write_attribute("/VTKHDF", "Version", std::vector<std::int64_t>{2, 0});
+  Reals points;
+  for (const double z : {0.0, 1.0, 2.0})
+    for (const double x : {0.0, 2.0})
+      for (const auto& corner : {std::array{0.0, 0.0}, std::array{1.0, 0.0}, std::array{1.0, 1.0}})
+        points.insert(points.end(), {x + corner[0], corner[1], z});
+  file.write_small<double>("/VTKHDF/Points", points, 3);
+  file.write_small<std::int64_t>("/VTKHDF/NumberOfPoints", VtkhdfNumbers(6, 3));
+  file.make_group("/VTKHDF/Polygons");
+  file.write_small<std::int64_t>("/VTKHDF/Polygons/NumberOfCells", VtkhdfNumbers(6, 1));
+  file.write_small<std::int64_t>("/VTKHDF/Polygons/NumberOfConnectivityIds", VtkhdfNumbers(6, 3));
+  file.write_small<std::int64_t>("/VTKHDF/Polygons/Offsets", VtkhdfNumbers{0, 3, 0, 3});
+  file.write_small<std::int64_t>("/VTKHDF/Polygons/Connectivity", VtkhdfNumbers{0, 1, 2, 0, 1, 2});
+  file.make_group("/VTKHDF/Steps");
+  file.write_attribute("/VTKHDF/Steps", "NSteps", std::int64_t{3});
+  file.write_small<double>("/VTKHDF/Steps/Values", Reals{0, 1, 2});
+  file.write_small<std::int64_t>("/VTKHDF/Steps/PartOffsets", VtkhdfNumbers{0, 2, 4});
+  file.write_small<std::int64_t>("/VTKHDF/Steps/NumberOfParts", VtkhdfNumbers{2, 2, 2});
+  file.write_small<std::int64_t>("/VTKHDF/Steps/PointOffsets", VtkhdfNumbers{0, 6, 12});
+  file.write_small<std::int64_t>("/VTKHDF/Steps/CellOffsets", VtkhdfNumbers(12, 0), 4);
+  file.write_small<std::int64_t>("/VTKHDF/Steps/ConnectivityIdOffsets", VtkhdfNumbers(12, 0), 4);
+  file.close();
+  for (const int step : {1, 2, 3}) {
+    const WholeFile found(world(), read_tables(world(), path, {.step = step}));
+    EXPECT_EQ(found.cells, (std::vector<VtkhdfCell>{{CellType::triangle, {0, 1, 2}}, {CellType::triangle, {3, 4, 5}}}));
+    EXPECT_EQ(found.coordinates, Reals(points.begin() + 18 * (step - 1), points.begin() + 18 * step)) << step;
+  }
+}
+
 TEST(ReadVtkhdf, PolygonalDataInPieces) {
   const std::string path = write_polygons("polygons.vtkhdf");
   testing::internal::CaptureStderr();

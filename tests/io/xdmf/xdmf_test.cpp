@@ -95,6 +95,10 @@ void expect_xdmf_sample(const std::string& path) {
 }
 
 TEST(Xdmf, NumbersInXml) { expect_xdmf_sample(write_text("words.xdmf", sample_in_xml())); }
+TEST(Xdmf, TextThatLooksLikeMarkupIsPassedOver) {
+  expect_xdmf_sample(
+      write_text("cdata.xdmf", with(sample_in_xml(), "<Domain>", "<Domain><![CDATA[<main/>]]><!-- <a> -->")));
+}
 
 TEST(Xdmf, NumbersInHdf5) {
   files::FileWriter file(world(), (test::scratch() / "numbers.h5").string(), 1 << 12);
