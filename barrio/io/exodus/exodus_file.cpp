@@ -37,16 +37,15 @@ constexpr std::array<TypeName, 12> type_names{{{"HEX", CellType::hex},
                                                {"EDGE", CellType::edge}}};
 
 void recognise(const std::string& path, const std::string& type_name, int n_dims, ExodusBlock& block) {
-  std::string upper = type_name.substr(0, 3);
-  std::ranges::transform(upper, upper.begin(), [](char c) { return c >= 'a' && c <= 'z' ? char(c - 'a' + 'A') : c; });
+  std::string word = type_name;
+  std::ranges::transform(word, word.begin(), [](char c) { return c >= 'a' && c <= 'z' ? char(c - 'a' + 'A') : c; });
+  const std::string upper = word.substr(0, 3);
   const auto known = std::ranges::find_if(
       type_names, [&](const TypeName& other) { return upper.size() == 3 && other.name.starts_with(upper); });
   if (known != type_names.end()) {
     block.type = known->type;
     if (upper == "SHE" && (block.n_nodes == 3 || block.n_nodes == 6)) block.type = CellType::triangle;
     if (upper == "SHE" && block.n_nodes == 2) block.type = CellType::edge;
-    std::string word = type_name;
-    std::ranges::transform(word, word.begin(), [](char c) { return c >= 'a' && c <= 'z' ? char(c - 'a' + 'A') : c; });
     block.is_shell = upper == "SHE" || word.starts_with("TRISHELL") || (upper == "TRI" && n_dims == 3);
   }
   if (known != type_names.end() && is_known_kind(block.type, block.n_nodes)) return;
