@@ -139,13 +139,6 @@ class Triangulation {
   }
   /// Return the number of components of all attributes.
   [[nodiscard]] std::size_t attribute_width() const noexcept { return width_of(attributes); }
-  /// Return the id that breaks ties: the number in the input, or one from the row for an added vertex. Ids of the input
-  /// do not depend on the order of insertion.
-  [[nodiscard]] GlobalId id(std::int32_t vertex) const noexcept {
-    const std::size_t v = vertex;
-    return v < input_numbers.size() ? GlobalId{input_numbers[v]}
-                                    : GlobalId{std::int64_t{vertex} + n_input_points - std::ssize(input_numbers)};
-  }
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 };
 

@@ -23,14 +23,14 @@ std::set<Corners> corners_of(const Triangulation& mesh) {
   for (const Triangle& t : mesh.triangles.items()) {
     if (!t.is_used()) continue;
     Corners corners{};
-    for (std::size_t i = 0; i < 3; ++i) corners[i] = static_cast<std::int32_t>(value(mesh.id(t.vertices[i])));
+    for (std::size_t i = 0; i < 3; ++i) corners[i] = mesh.input_numbers[static_cast<std::size_t>(t.vertices[i])];
     std::ranges::rotate(corners, std::ranges::min_element(corners));
     all.insert(corners);
   }
   return all;
 }
 
-/// Find all triangles with an empty circumcircle. The numbers of the points break ties (simulation of simplicity).
+/// Find all triangles with an empty circumcircle. Coordinates break ties.
 std::set<Corners> by_definition(const std::vector<Point>& points) {
   std::set<Corners> all;
   const auto n = static_cast<std::int32_t>(points.size());
@@ -42,8 +42,7 @@ std::set<Corners> by_definition(const std::vector<Point>& points) {
         bool is_empty = true;
         for (std::int32_t d = 0; d < n && is_empty; ++d) {
           if (d == a || d == b || d == c) continue;
-          const std::array<GlobalId, 4> ids{GlobalId{a}, GlobalId{b}, GlobalId{c}, GlobalId{d}};
-          is_empty = geometry::incircle({point(a), point(b), point(c), point(d)}, ids) < 0;
+          is_empty = geometry::incircle_unique({point(a), point(b), point(c), point(d)}) < 0;
         }
         if (is_empty) all.insert({a, b, c});
       }

@@ -5,10 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdint>
 #include <numeric>
 #include <random>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -47,28 +45,17 @@ TEST(Predicates, SeeAnUlp) {
   EXPECT_EQ(orient2d(a, b, {x, std::nextafter(x, 0.0)}), -1);
 }
 
-/// One of the two diagonals cuts a square, whichever triangle asks: that of the highest id.
+/// One of the two diagonals cuts a square, whichever triangle asks.
 TEST(Predicates, TiesGiveOneTriangulation) {
   const std::array<Point2, 4> square{{{0.1, 0.1}, {0.4, 0.1}, {0.4, 0.4}, {0.1, 0.4}}};
-  std::mt19937_64 random(test::seed());
-  for (int repeat = 0; repeat < 100; ++repeat) {
-    std::array<GlobalId, 4> ids{};
-    for (std::size_t i = 0; i < 4; ++i) ids[i] = GlobalId{static_cast<std::int64_t>(4 * (random() % 1000) + i)};
-    const auto in = [&](const std::array<std::size_t, 4>& order) {
-      std::array<Point2, 4> points{};
-      std::array<GlobalId, 4> of{};
-      for (std::size_t i = 0; i < 4; ++i) {
-        points[i] = square[order[i]];
-        of[i] = ids[order[i]];
-      }
-      return incircle(points, of);
-    };
-    const int cut_02 = in({0, 1, 2, 3});  // -1: keep the diagonal from 0 to 2
-    EXPECT_EQ(in({2, 3, 0, 1}), cut_02);
-    EXPECT_EQ(in({1, 2, 3, 0}), -cut_02);
-    EXPECT_EQ(in({3, 0, 1, 2}), -cut_02);
-    EXPECT_EQ(in({1, 0, 2, 3}), -cut_02) << "clockwise";
-  }
+  const auto in = [&](const std::array<std::size_t, 4>& order) {
+    return incircle_unique({square[order[0]], square[order[1]], square[order[2]], square[order[3]]});
+  };
+  EXPECT_EQ(in({0, 1, 2, 3}), 1) << "the corner with the largest x and y is lifted: the other diagonal cuts";
+  EXPECT_EQ(in({2, 3, 0, 1}), 1);
+  EXPECT_EQ(in({1, 2, 3, 0}), -1);
+  EXPECT_EQ(in({3, 0, 1, 2}), -1);
+  EXPECT_EQ(in({1, 0, 2, 3}), -1) << "clockwise";
 }
 
 /// The sign changes with each exchange of two points, and only then, also for points of one circle on a lattice.
@@ -81,18 +68,13 @@ TEST(Predicates, TiesKeepTheirSignUnderPermutation) {
     std::iota(places.begin(), places.end(), std::size_t{0});
     std::shuffle(places.begin(), places.end(), random);
     std::array<Point2, 4> points{};
-    std::array<GlobalId, 4> ids{};
-    for (std::size_t i = 0; i < 4; ++i) {
-      points[i] = of_one_circle[places[i]];
-      ids[i] = GlobalId{static_cast<std::int64_t>(8 * (random() % 100) + i)};
-    }
-    const int before = incircle(points, ids);
+    for (std::size_t i = 0; i < 4; ++i) points[i] = of_one_circle[places[i]];
+    const int before = incircle_unique(points);
     EXPECT_NE(before, 0);
     const std::size_t i = random() % 4;
     const std::size_t j = (i + 1 + random() % 3) % 4;
     std::swap(points[i], points[j]);
-    std::swap(ids[i], ids[j]);
-    EXPECT_EQ(incircle(points, ids), -before);
+    EXPECT_EQ(incircle_unique(points), -before);
   }
 }
 

@@ -1,10 +1,8 @@
-// Print the sign for each line of the input. A line: the name of a predicate, ids or "-", coordinates in hexadecimal.
+// Print the sign for each line of the input. A line: the name of a predicate, coordinates in hexadecimal.
 #include <array>
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
-#include <span>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -13,7 +11,6 @@
 
 namespace {
 
-using barrio::GlobalId;
 using namespace barrio::geometry;
 
 template <std::size_t n, std::size_t width>
@@ -24,7 +21,7 @@ std::array<std::array<double, width>, n> points(const std::vector<double>& x) {
   return out;
 }
 
-int sign_of(const std::string& name, const std::vector<double>& x, const std::vector<GlobalId>& ids) {
+int sign_of(const std::string& name, const std::vector<double>& x) {
   if (name == "orient2d") {
     const auto p = points<3, 2>(x);
     return orient2d(p[0], p[1], p[2]);
@@ -34,7 +31,7 @@ int sign_of(const std::string& name, const std::vector<double>& x, const std::ve
     return orient3d(p[0], p[1], p[2], p[3]);
   }
   const auto p = points<4, 2>(x);
-  return ids.empty() ? incircle(p[0], p[1], p[2], p[3]) : incircle(p, std::span(ids).first<4>());
+  return name == "incircle" ? incircle(p[0], p[1], p[2], p[3]) : incircle_unique(p);
 }
 
 }  // namespace
@@ -45,17 +42,10 @@ int main() {
     std::istringstream words(line);
     std::string name;
     std::string word;
-    int n_ids = 0;
-    words >> name >> n_ids;
-    std::vector<GlobalId> ids;
-    for (int i = 0; i < n_ids; ++i) {
-      std::int64_t id = 0;
-      words >> id;
-      ids.push_back(GlobalId{id});
-    }
+    words >> name;
     std::vector<double> x;
     while (words >> word) x.push_back(std::strtod(word.c_str(), nullptr));
-    std::printf("%d\n", sign_of(name, x, ids));
+    std::printf("%d\n", sign_of(name, x));
   }
   return 0;
 }

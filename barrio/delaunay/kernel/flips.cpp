@@ -56,14 +56,12 @@ void flip(Triangulation& mesh, Side side) noexcept {
 bool is_delaunay(const Triangulation& mesh, Side side) noexcept {
   const Triangle& t = mesh.triangle(side.triangle());
   const Side other = t.neighbours[side.edge()];
-  const std::int32_t d = mesh.triangle(other.triangle()).vertices[other.edge()];
   const Point& a = mesh.point(t.vertices[0]);
   const Point& b = mesh.point(t.vertices[1]);
   const Point& c = mesh.point(t.vertices[2]);
-  const Point& p = mesh.point(d);
+  const Point& p = mesh.point(mesh.triangle(other.triangle()).vertices[other.edge()]);
   if (const int sign = geometry::incircle(a, b, c, p); sign != 0) return sign < 0;
-  const std::array<GlobalId, 4> ids{mesh.id(t.vertices[0]), mesh.id(t.vertices[1]), mesh.id(t.vertices[2]), mesh.id(d)};
-  return geometry::incircle_of_one_circle({a, b, c, p}, ids) < 0;
+  return geometry::incircle_of_one_circle({a, b, c, p}) < 0;
 }
 
 bool is_convex(const Triangulation& mesh, Side side) noexcept {

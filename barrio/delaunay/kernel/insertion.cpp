@@ -113,26 +113,25 @@ Place Insertion::locate(const Point& p, std::int32_t from) noexcept {
   }
 }
 
-bool Insertion::is_conflict(const Triangle& u, const Point& p, GlobalId id) const noexcept {
+bool Insertion::is_conflict(const Triangle& u, const Point& p) const noexcept {
   if (is_outside(u)) return is_beyond(*mesh_, u, p);
   const Point& a = mesh_->point(u.vertices[0]);
   const Point& b = mesh_->point(u.vertices[1]);
   const Point& c = mesh_->point(u.vertices[2]);
   if (const int sign = geometry::incircle(a, b, c, p); sign != 0) return sign > 0;
-  const std::array<GlobalId, 4> ids{mesh_->id(u.vertices[0]), mesh_->id(u.vertices[1]), mesh_->id(u.vertices[2]), id};
-  return geometry::incircle_of_one_circle({a, b, c, p}, ids) > 0;
+  return geometry::incircle_of_one_circle({a, b, c, p}) > 0;
 }
 
 /// Process the edges on the stack, with the next one counterclockwise on top: cross those whose neighbour belongs to
 /// the cavity, and append the others to the ring.
-void Insertion::grow(const Point& p, GlobalId id) {
+void Insertion::grow(const Point& p) {
   while (!stack_.empty()) {
     const Side side = stack_.back();
     stack_.pop_back();
     const Triangle& t = mesh_->triangle(side.triangle());
     const Side beyond = t.neighbours[side.edge()];
     const bool is_segment = t.is_segment(side.edge());
-    if (beyond && !is_segment && is_conflict(mesh_->triangle(beyond.triangle()), p, id)) {
+    if (beyond && !is_segment && is_conflict(mesh_->triangle(beyond.triangle()), p)) {
       rows_.push_back(beyond.triangle());
       stack_.emplace_back(beyond.triangle(), previous_corner(beyond.edge()));
       stack_.emplace_back(beyond.triangle(), next_corner(beyond.edge()));
@@ -143,20 +142,20 @@ void Insertion::grow(const Point& p, GlobalId id) {
   }
 }
 
-void Insertion::find_cavity(const Point& p, GlobalId id, std::int32_t t) {
+void Insertion::find_cavity(const Point& p, std::int32_t t) {
   rows_.clear();
   ring_.clear();
   rows_.push_back(t);
   stack_.emplace_back(t, 2U);
   stack_.emplace_back(t, 1U);
   stack_.emplace_back(t, 0U);
-  grow(p, id);
+  grow(p);
   is_closed_ = true;
   is_on_segment_ = false;
   last_ = ring_.front().from;
 }
 
-void Insertion::find_cavity_at_segment(const Point& p, GlobalId id, Side segment) {
+void Insertion::find_cavity_at_segment(const Point& p, Side segment) {
   rows_.clear();
   ring_.clear();
   const Triangle& t = mesh_->triangle(segment.triangle());
@@ -165,7 +164,7 @@ void Insertion::find_cavity_at_segment(const Point& p, GlobalId id, Side segment
   rows_.push_back(segment.triangle());
   stack_.emplace_back(segment.triangle(), previous_corner(segment.edge()));
   stack_.emplace_back(segment.triangle(), next_corner(segment.edge()));
-  grow(p, id);
+  grow(p);
   is_closed_ = static_cast<bool>(beyond);
   middle_ = ring_.size();
   sides_ = {segment.triangle(), is_closed_ ? beyond.triangle() : -1};
@@ -174,7 +173,7 @@ void Insertion::find_cavity_at_segment(const Point& p, GlobalId id, Side segment
   rows_.push_back(beyond.triangle());
   stack_.emplace_back(beyond.triangle(), previous_corner(beyond.edge()));
   stack_.emplace_back(beyond.triangle(), next_corner(beyond.edge()));
-  grow(p, id);
+  grow(p);
   last_ = ring_.front().from;
 }
 

@@ -44,9 +44,9 @@ class Insertion {
   [[nodiscard]] Place locate(const Point& p, std::int32_t from) noexcept;
 
   /// Find the cavity of a point. @param t  a triangle that has it inside or on an edge
-  void find_cavity(const Point& p, GlobalId id, std::int32_t t);
+  void find_cavity(const Point& p, std::int32_t t);
   /// Find the cavity of a point in the interior of a segment.
-  void find_cavity_at_segment(const Point& p, GlobalId id, Side segment);
+  void find_cavity_at_segment(const Point& p, Side segment);
 
   /// An edge of the ring around a cavity, counterclockwise from `from` to that of the next one.
   struct RingEdge {
@@ -71,8 +71,8 @@ class Insertion {
   const std::vector<std::int32_t>& fill(std::int32_t vertex);
 
  private:
-  [[nodiscard]] bool is_conflict(const Triangle& u, const Point& p, GlobalId id) const noexcept;
-  void grow(const Point& p, GlobalId id);
+  [[nodiscard]] bool is_conflict(const Triangle& u, const Point& p) const noexcept;
+  void grow(const Point& p);
   [[nodiscard]] std::int32_t make_row();
 
   Triangulation* mesh_;
@@ -86,12 +86,6 @@ class Insertion {
   bool is_on_segment_ = false;
   std::uint32_t first_edge_ = 0;  // tested first in the latest step of a walk
 };
-
-/// Return the id of a point that is not a vertex yet: that of the row it will get.
-[[nodiscard]] inline GlobalId next_id(const Triangulation& mesh) noexcept {
-  return mesh.id(mesh.first_unused_vertex >= 0 ? mesh.first_unused_vertex
-                                               : static_cast<std::int32_t>(mesh.points.size()));
-}
 
 /// Make a vertex, in an unused row if there is one. It has no attributes yet.
 [[nodiscard]] std::int32_t make_vertex(Triangulation& mesh, const Point& p, VertexInfo info);

@@ -5,6 +5,9 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "barrio/base/hash.hpp"
 #include "barrio/geometry/hilbert_place.hpp"
@@ -12,7 +15,7 @@
 namespace barrio::delaunay::detail {
 namespace {
 
-constexpr int bits_of_place = 21;  // per coordinate: a position takes 42 bits, a round 5, and 17 are left
+constexpr int bits_of_place = 29;  // per coordinate: a position takes 58 bits, a round 5
 constexpr std::size_t min_round = 1000;
 
 struct Keyed {
@@ -35,32 +38,72 @@ void sort_by_bits(std::vector<Keyed>& items, int n_bits) {
   }
 }
 
+/// Positions along a Hilbert curve through the box around some points.
+class Curve {
+ public:
+  Curve(std::span<const Point> points, std::span<const Keyed> items) : points_(points) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    low_ = {infinity, infinity};
+    Point high{-infinity, -infinity};
+    for (const Keyed& item : items) {
+      for (std::size_t d = 0; d < 2; ++d) {
+        low_[d] = std::min(low_[d], points[item.point][d]);
+        high[d] = std::max(high[d], points[item.point][d]);
+      }
+    }
+    const double width = std::max(high[0] - low_[0], high[1] - low_[1]);
+    scale_ = width > 0 ? (std::ldexp(1.0, bits_of_place) - 1) / width : 0.0;
+  }
+
+  /// Tell whether the points differ by so much that cells of the box can tell them apart.
+  [[nodiscard]] bool has_extent() const noexcept { return scale_ > 0 && std::isfinite(scale_); }
+  [[nodiscard]] std::uint64_t place(std::int32_t point) const noexcept {
+    const Point& p = points_[point];
+    const std::array<std::uint64_t, 2> cell{static_cast<std::uint64_t>((p[0] - low_[0]) * scale_),
+                                            static_cast<std::uint64_t>((p[1] - low_[1]) * scale_)};
+    return geometry::hilbert_place(cell, bits_of_place);
+  }
+
+ private:
+  std::span<const Point> points_;
+  Point low_{};
+  double scale_ = 0.0;
+};
+
+/// Sort items of one cell along a curve through their own box: points may lie much nearer to each other than the size
+/// of a cell if one is far away.
+void sort_within_cells(std::span<const Point> points, std::span<Keyed> items) {
+  constexpr std::size_t few = 16;
+  for (std::size_t first = 0; first < items.size();) {
+    std::size_t last = first + 1;
+    while (last < items.size() && items[last].key == items[first].key) ++last;
+    const std::span<Keyed> cell = items.subspan(first, last - first);
+    first = last;
+    if (cell.size() <= few) continue;
+    const Curve curve(points, cell);
+    if (!curve.has_extent()) continue;
+    for (Keyed& item : cell) item.key = curve.place(item.point);
+    std::ranges::sort(cell, {}, &Keyed::key);
+    sort_within_cells(points, cell);
+  }
+}
+
 }  // namespace
 
 std::vector<std::int32_t> insertion_order(std::span<const Point> points) {
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  Point low{infinity, infinity};
-  Point high{-infinity, -infinity};
-  for (const Point& p : points) {
-    for (std::size_t d = 0; d < 2; ++d) {
-      low[d] = std::min(low[d], p[d]);
-      high[d] = std::max(high[d], p[d]);
-    }
-  }
-  const double width = std::max(high[0] - low[0], high[1] - low[1]);
-  const double scale = width > 0 ? (std::ldexp(1.0, bits_of_place) - 1) / width : 0.0;
   int n_rounds = 1;  // the last round has 3/4 of the points, the one before 3/4 of the rest
   for (std::size_t n = points.size(); n > min_round; n /= 4) ++n_rounds;
 
   std::vector<Keyed> items(points.size());
-  for (std::int32_t i = 0; i < std::ssize(points); ++i) {
-    const std::array<std::uint64_t, 2> cell{static_cast<std::uint64_t>((points[i][0] - low[0]) * scale),
-                                            static_cast<std::uint64_t>((points[i][1] - low[1]) * scale)};
-    const int before_last = std::min(std::countr_zero(mix64(i)) / 2, n_rounds - 1);
+  for (std::int32_t i = 0; i < std::ssize(points); ++i) items[i].point = i;
+  const Curve curve(points, items);
+  for (Keyed& item : items) {
+    const int before_last = std::min(std::countr_zero(mix64(item.point)) / 2, n_rounds - 1);
     const std::uint64_t round = n_rounds - 1 - before_last;
-    items[i] = {(round << (2 * bits_of_place)) | geometry::hilbert_place(cell, bits_of_place), i};
+    item.key = (round << (2 * bits_of_place)) | curve.place(item.point);
   }
   sort_by_bits(items, 2 * bits_of_place + std::bit_width(static_cast<unsigned>(n_rounds)));
+  sort_within_cells(points, items);
   std::vector<std::int32_t> order(points.size());
   std::ranges::transform(items, order.begin(), &Keyed::point);
   return order;

@@ -9,6 +9,7 @@
 
 #include "barrio/base/error.hpp"
 #include "barrio/delaunay/kernel/quality.hpp"
+#include "barrio/delaunay/kernel/traversal.hpp"
 
 namespace barrio::delaunay {
 namespace detail {
@@ -37,7 +38,7 @@ Refinement::Refinement(Triangulation& mesh, const RefineOptions& options)
       removal_(mesh),
       queue_(mesh),
       segments_(mesh),
-      small_angles_(mesh) {
+      small_angles_(mesh, segments_) {
   const double angle = options.min_angle * std::numbers::pi / 180;
   sine_squared_ = std::sin(angle) * std::sin(angle);
   const double lens = std::cos(2 * angle);
@@ -143,7 +144,8 @@ void Refinement::check_triangle(std::int32_t row) {
   const Triangle& t = mesh_->triangle(row);
   for (std::uint32_t e = 0; e < 3; ++e)
     if (t.is_segment(e)) check_segment(Side(row, e));
-  if ((t.state & Triangle::queued) != 0) return;  // in the order of another triangle; that is good enough
+  // it waits in the place of a triangle that is gone: short edges would wait behind long ones
+  if ((t.state & Triangle::queued) != 0) queue_.remove(row);
   double key = 0.0;
   if (is_bad(t, key)) queue_.push(row, key);
 }
@@ -172,7 +174,7 @@ void Refinement::split_segment(Side side) {
   const std::uint32_t segment = segments_.find(from, to);
   const double part = part_of_split(from, to, segment);
   const Point p{a[0] + part * (b[0] - a[0]), a[1] + part * (b[1] - a[1])};
-  insertion_.find_cavity_at_segment(p, next_id(*mesh_), side);
+  insertion_.find_cavity_at_segment(p, side);
   if (!is_exact(p) || p == a || p == b || !insertion_.is_star(p) || !insertion_.has_sides_in_circle(p)) {
     ++report_.n_left_by_rounding;
     coarse_.insert(std::minmax(from, to));
@@ -253,7 +255,7 @@ Refinement::Outcome Refinement::split_triangle(std::int32_t row) {
     note(place.side);
     return Outcome::again;
   }
-  insertion_.find_cavity(p, next_id(*mesh_), place.side.triangle());
+  insertion_.find_cavity(p, place.side.triangle());
   const std::size_t n_noted = encroached_.size();
   bool is_stuck = false;
   for (std::size_t k = 0; k < insertion_.ring().size(); ++k) {
@@ -281,16 +283,8 @@ Refinement::Outcome Refinement::split_triangle(std::int32_t row) {
 }
 
 void Refinement::run() {
-  const std::int64_t n_rows = std::ssize(mesh_->triangles);
-  for (std::int32_t row = 0; row < n_rows; ++row)
-    for (std::uint32_t e = 0; e < 3; ++e)
-      if (mesh_->triangle(row).is_used() && mesh_->triangle(row).is_segment(e)) check_segment(Side(row, e));
+  for (const std::int32_t row : canonical_order(*mesh_)) check_triangle(row);
   split_segments();
-  for (std::int32_t row = 0; row < std::ssize(mesh_->triangles); ++row) {
-    const Triangle& t = mesh_->triangle(row);
-    double key = 0.0;
-    if (t.is_used() && (t.state & Triangle::queued) == 0 && is_bad(t, key)) queue_.push(row, key);
-  }
   constexpr std::uint32_t often = 1U << 14U;
   std::uint32_t n_taken = 0;
   for (std::int32_t row = queue_.pop(); row >= 0; row = queue_.pop()) {

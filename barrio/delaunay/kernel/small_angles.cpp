@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <numbers>
 #include <tuple>
+#include <vector>
 
 namespace barrio::delaunay::detail {
 namespace {
@@ -16,9 +18,27 @@ struct Ray {
   std::size_t end;   // 2 * segment + which
 };
 
+/// Tell for each end of a segment whether there is a triangle on the left of the segment, as seen from that end.
+std::vector<char> triangles_on_the_left(const Triangulation& mesh, const SegmentIndex& index) {
+  std::vector<char> is_left(2 * mesh.segments.size(), 0);
+  for (const Triangle& t : mesh.triangles.items()) {
+    for (std::uint32_t e = 0; t.is_used() && e < 3; ++e) {
+      if (!t.is_segment(e)) continue;
+      const std::int32_t from = t.vertices[next_corner(e)];
+      const std::uint32_t segment = index.find(from, t.vertices[previous_corner(e)]);
+      if (segment == no_segment) continue;
+      for (std::size_t end = 0; end < 2; ++end)
+        if (mesh.segments[segment].ends[end] == from) is_left[2 * std::size_t{segment} + end] = 1;
+    }
+  }
+  return is_left;
+}
+
 }  // namespace
 
-SmallAngles::SmallAngles(const Triangulation& mesh) : mesh_(&mesh), angles_(2 * mesh.segments.size(), wide) {
+SmallAngles::SmallAngles(const Triangulation& mesh, const SegmentIndex& index)
+    : mesh_(&mesh), angles_(2 * mesh.segments.size(), wide) {
+  const std::vector<char> has_triangle = triangles_on_the_left(mesh, index);
   std::vector<Ray> rays;
   rays.reserve(angles_.size());
   for (std::size_t s = 0; s < mesh.segments.size(); ++s) {
@@ -35,6 +55,7 @@ SmallAngles::SmallAngles(const Triangulation& mesh) : mesh_(&mesh), angles_(2 * 
     std::size_t last = first + 1;
     while (last < rays.size() && rays[last].vertex == rays[first].vertex) ++last;
     for (std::size_t i = first; i < last && last - first > 1; ++i) {
+      if (has_triangle[rays[i].end] == 0) continue;
       const Ray& next = rays[i + 1 < last ? i + 1 : first];
       double angle = next.direction - rays[i].direction;
       if (angle < 0) angle += 2 * std::numbers::pi;

@@ -4,15 +4,16 @@
 #include <cstdint>
 #include <vector>
 
+#include "barrio/delaunay/kernel/segment_index.hpp"
 #include "barrio/delaunay/triangulation.hpp"
 
 namespace barrio::delaunay::detail {
 
-/// Angles between input segments at their common ends. Where one is small, splits of the two segments would provoke
+/// Angles between input segments at their common ends, where triangles lie between the two. Where one is small, splits of the two segments would provoke
 /// each other ever nearer to the end, unless the points lie at the same distances from it.
 class SmallAngles {
  public:
-  explicit SmallAngles(const Triangulation& mesh);
+  SmallAngles(const Triangulation& mesh, const SegmentIndex& index);
 
   /// Bound of small angles: pi / 3.
   static constexpr float wide = 1.0471976F;

@@ -125,14 +125,14 @@ void insert_points(Triangulation& mesh, const PlanarGraph& graph) {
     const Point p = mesh.point(vertex);
     const Place place = insertion.locate(p, last);
     if (place.kind == Place::Kind::vertex) {
-      const auto number = [&](std::int32_t of) { return value(mesh.id(of)); };
+      const auto number = [&](std::int32_t of) { return mesh.input_numbers[of]; };
       const std::int32_t there = mesh.triangle(place.side.triangle()).vertices[place.side.edge()];
       refuse(ErrorCode::bad_input,
              fmt::format("points {} and {}", std::min(number(there), number(vertex)),
                          std::max(number(there), number(vertex))),
              fmt::format("are both at ({:g}, {:g})", p[0], p[1]), "leave one out");
     }
-    insertion.find_cavity(p, mesh.id(vertex), place.side.triangle());
+    insertion.find_cavity(p, place.side.triangle());
     for (const std::int32_t row : insertion.fill(vertex))
       if (!detail::is_outside(mesh.triangle(row))) last = row;
   }

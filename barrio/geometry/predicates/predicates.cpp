@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 
 #include "barrio/base/error.hpp"
 #include "barrio/geometry/predicates/expansion.hpp"
+#include "barrio/geometry/predicates/integers.hpp"
 
 namespace barrio::geometry {
 namespace {
@@ -52,15 +55,45 @@ std::array<Expansion, 3> exact_difference(Scratch& scratch, const Point3& a, con
 
 std::array<Expansion, 3> lifted(const std::array<Expansion, 2>& p) { return {p[0], p[1], p[0] * p[0] + p[1] * p[1]}; }
 
-/// Return the first non-zero sign of the change that lifting a point would make, by descending id.
-template <std::size_t n, class Change>
-int sign_of_lifts(std::span<const GlobalId, n> ids, Change&& change) {
-  std::array<std::size_t, n> order{};
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::sort(order, std::ranges::greater{}, [&](std::size_t i) { return value(ids[i]); });
-  for (const std::size_t i : order)
-    if (const int sign = change(i); sign != 0) return sign;
-  return 0;  // the precondition does not hold
+/// Write the differences of n points to a last one as integers times a common power of two: they may be so although
+/// the points are not, as near each other and far from the origin, or although the rounded differences are not exact.
+/// @return the coordinates of the n differences, with magnitudes below 2^62; nothing if they need more bits
+template <std::size_t n, std::size_t width>
+std::optional<std::array<std::int64_t, n * width>> integer_differences(
+    const std::array<const std::array<double, width>*, n>& points, const std::array<double, width>& last) noexcept {
+  std::array<double, n * width> differences{};
+  bool are_exact = true;
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t k = 0; k < width; ++k) {
+      const detail::TwoTerms difference = detail::two_sum((*points[i])[k], -last[k]);
+      differences[i * width + k] = difference.high;
+      are_exact = are_exact && difference.low == 0.0;
+    }
+  }
+  if (are_exact)
+    if (const auto found = detail::in_common_unit(differences)) return found;
+  std::array<double, (n + 1) * width> all{};
+  for (std::size_t k = 0; k < width; ++k) {
+    for (std::size_t i = 0; i < n; ++i) all[i * width + k] = (*points[i])[k];
+    all[n * width + k] = last[k];
+  }
+  const auto found = detail::in_common_unit(all);
+  if (!found) return std::nullopt;
+  std::array<std::int64_t, n * width> out{};
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t k = 0; k < width; ++k) out[i * width + k] = (*found)[i * width + k] - (*found)[n * width + k];
+  return out;
+}
+
+int sign_of(detail::Int128 x) noexcept { return x > 0 ? 1 : x < 0 ? -1 : 0; }
+
+/// Return the sign of the determinant of rows (a, b, c), expanded along the last column.
+int sign_of_minor3(const std::array<std::array<detail::Int128, 3>, 3>& rows) noexcept {
+  const auto& [a, b, c] = rows;
+  detail::Int256 sum = detail::Int256::product(a[2], minor2(b[0], b[1], c[0], c[1]));
+  sum += detail::Int256::product(b[2], minor2(c[0], c[1], a[0], a[1]));
+  sum += detail::Int256::product(c[2], minor2(a[0], a[1], b[0], b[1]));
+  return sum.sign();
 }
 
 }  // namespace
@@ -68,6 +101,8 @@ int sign_of_lifts(std::span<const GlobalId, n> ids, Change&& change) {
 namespace detail {
 
 int exact_orient2d(const Point2& a, const Point2& b, const Point2& c) {
+  if (const auto d = integer_differences<2, 2>({&a, &b}, c))
+    return sign_of(minor2<Int128>((*d)[0], (*d)[1], (*d)[2], (*d)[3]));
   Scratch scratch;
   const auto x = exact_difference(scratch, a, c);
   const auto y = exact_difference(scratch, b, c);
@@ -75,6 +110,15 @@ int exact_orient2d(const Point2& a, const Point2& b, const Point2& c) {
 }
 
 int exact_incircle(const Point2& a, const Point2& b, const Point2& c, const Point2& d) {
+  if (const auto of = integer_differences<3, 2>({&a, &b, &c}, d)) {
+    std::array<std::array<Int128, 3>, 3> rows{};
+    for (std::size_t i = 0; i < 3; ++i) {
+      const Int128 x = (*of)[2 * i];
+      const Int128 y = (*of)[2 * i + 1];
+      rows[i] = {x, y, x * x + y * y};
+    }
+    return sign_of_minor3(rows);
+  }
   Scratch scratch;
   return minor3(lifted(exact_difference(scratch, a, d)), lifted(exact_difference(scratch, b, d)),
                 lifted(exact_difference(scratch, c, d)))
@@ -89,23 +133,30 @@ int orient3d(const Point3& a, const Point3& b, const Point3& c, const Point3& d)
   const auto w = rounded_difference(d, a);
   const int sure = sign_if_sure(minor3(u, v, w), permanent3(u, v, w), 9.0);
   if (sure != not_sure) return sure;
+  if (const auto of = integer_differences<3, 3>({&b, &c, &d}, a)) {
+    std::array<std::array<detail::Int128, 3>, 3> rows{};
+    for (std::size_t i = 0; i < 9; ++i) rows[i / 3][i % 3] = (*of)[i];
+    return sign_of_minor3(rows);
+  }
   Scratch scratch;
   return minor3(exact_difference(scratch, b, a), exact_difference(scratch, c, a), exact_difference(scratch, d, a))
       .sign();
 }
 
-int incircle(const std::array<Point2, 4>& points, std::span<const GlobalId, 4> ids) {
+int incircle_unique(const std::array<Point2, 4>& points) {
   const int sign = incircle(points[0], points[1], points[2], points[3]);
-  return sign != 0 ? sign : incircle_of_one_circle(points, ids);
+  return sign != 0 ? sign : incircle_of_one_circle(points);
 }
 
-int incircle_of_one_circle(const std::array<Point2, 4>& points, std::span<const GlobalId, 4> ids) {
-  return sign_of_lifts(ids, [&](std::size_t i) {
+int incircle_of_one_circle(const std::array<Point2, 4>& points) {
+  std::array<std::size_t, 4> order{0, 1, 2, 3};
+  std::ranges::sort(order, std::ranges::greater{}, [&](std::size_t i) { return points[i]; });
+  for (const std::size_t i : order) {  // a point changes the sign when it is lifted unless the others lie on a line
     std::array<Point2, 3> corners{points[0], points[1], points[2]};
     if (i < 3) corners[i] = points[3];
-    const int sign = orient2d(corners[0], corners[1], corners[2]);
-    return i < 3 ? sign : -sign;
-  });
+    if (const int sign = orient2d(corners[0], corners[1], corners[2]); sign != 0) return i < 3 ? sign : -sign;
+  }
+  return 0;  // the precondition does not hold
 }
 
 void check_arithmetic() {
