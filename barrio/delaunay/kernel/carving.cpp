@@ -173,10 +173,12 @@ void carve(Triangulation& mesh, const PlanarGraph& graph, bool fills_hull) {
     });
   }
   // edges of a filled hull become segments: refinement has to know their small angles
-  for (const Triangle& t : mesh.triangles.items())
-    for (std::uint32_t e = 0; fills_hull && t.is_used() && e < 3; ++e)
-      if (t.neighbours[e] && !t.is_segment(e) && !mesh.triangle(t.neighbours[e].triangle()).is_used())
-        mesh.segments.push_back({.ends = {t.vertices[next_corner(e)], t.vertices[previous_corner(e)]}, .marker = 0});
+  for (const Triangle& t : mesh.triangles.items()) {
+    if (!fills_hull || t.is_used() || !is_outside(t)) continue;
+    const std::uint32_t i = corner_of(t, outside_vertex);
+    if (!t.is_segment(i) && mesh.triangle(t.neighbours[i].triangle()).is_used())
+      mesh.segments.push_back({.ends = {t.vertices[previous_corner(i)], t.vertices[next_corner(i)]}, .marker = 0});
+  }
   release(mesh);
   check_left(mesh);
 }

@@ -23,11 +23,11 @@ struct Keyed {
   std::int32_t point;
 };
 
-/// Sort by the lowest `n_bits` bits of the keys, 11 at a time: a count and a pass each.
-void sort_by_bits(std::vector<Keyed>& items, int n_bits) {
+/// Sort by the bits of the keys from `first_bit` on, 11 at a time: a count and a pass each.
+void sort_by_bits(std::vector<Keyed>& items, int first_bit, int last_bit) {
   constexpr int digit_bits = 11;
   std::vector<Keyed> other(items.size());
-  for (int shift = 0; shift < n_bits; shift += digit_bits) {
+  for (int shift = first_bit; shift < last_bit; shift += digit_bits) {
     std::array<std::size_t, 1U << digit_bits> starts{};
     const auto digit = [shift](const Keyed& item) { return (item.key >> shift) & ((1U << digit_bits) - 1); };
     for (const Keyed& item : items) ++starts[digit(item)];
@@ -70,22 +70,29 @@ class Curve {
   double scale_ = 0.0;
 };
 
+/// Call a function with each run of two or more items whose keys agree from a bit on.
+template <class Function>
+void for_each_run(std::span<Keyed> items, int first_bit, Function&& function) {
+  for (std::size_t first = 0; first < items.size();) {
+    std::size_t last = first + 1;
+    while (last < items.size() && items[last].key >> first_bit == items[first].key >> first_bit) ++last;
+    if (last - first > 1) function(items.subspan(first, last - first));
+    first = last;
+  }
+}
+
 /// Sort items of one cell along a curve through their own box: points may lie much nearer to each other than the size
 /// of a cell if one is far away.
 void sort_within_cells(std::span<const Point> points, std::span<Keyed> items) {
   constexpr std::size_t few = 16;
-  for (std::size_t first = 0; first < items.size();) {
-    std::size_t last = first + 1;
-    while (last < items.size() && items[last].key == items[first].key) ++last;
-    const std::span<Keyed> cell = items.subspan(first, last - first);
-    first = last;
-    if (cell.size() <= few) continue;
+  for_each_run(items, 0, [&](std::span<Keyed> cell) {
+    if (cell.size() <= few) return;
     const Curve curve(points, cell);
-    if (!curve.has_extent()) continue;
+    if (!curve.has_extent()) return;
     for (Keyed& item : cell) item.key = curve.place(item.point);
     std::ranges::sort(cell, {}, &Keyed::key);
     sort_within_cells(points, cell);
-  }
+  });
 }
 
 }  // namespace
@@ -102,7 +109,11 @@ std::vector<std::int32_t> insertion_order(std::span<const Point> points) {
     const std::uint64_t round = n_rounds - 1 - before_last;
     item.key = (round << (2 * bits_of_place)) | curve.place(item.point);
   }
-  sort_by_bits(items, 2 * bits_of_place + std::bit_width(static_cast<unsigned>(n_rounds)));
+  // the leading bits tell most points apart
+  const int n_leading = std::min<int>(2 * bits_of_place, std::bit_width(points.size()) + 4);
+  const int first_bit = 2 * bits_of_place - n_leading;
+  sort_by_bits(items, first_bit, 2 * bits_of_place + std::bit_width(static_cast<unsigned>(n_rounds)));
+  for_each_run(items, first_bit, [](std::span<Keyed> run) { std::ranges::sort(run, {}, &Keyed::key); });
   sort_within_cells(points, items);
   std::vector<std::int32_t> order(points.size());
   std::ranges::transform(items, order.begin(), &Keyed::point);

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "barrio/base/error.hpp"
 #include "barrio/geometry/predicates/expansion.hpp"
@@ -85,11 +86,17 @@ std::optional<std::array<std::int64_t, n * width>> integer_differences(
   return out;
 }
 
-int sign_of(detail::Int128 x) noexcept { return x > 0 ? 1 : x < 0 ? -1 : 0; }
+/// Tell whether magnitudes are below a power of two.
+template <std::size_t n>
+bool are_below(const std::array<std::int64_t, n>& x, unsigned power) noexcept {
+  return std::ranges::all_of(x, [&](std::int64_t one) { return (one < 0 ? -one : one) >> power == 0; });
+}
 
 /// Return the sign of the determinant of rows (a, b, c), expanded along the last column.
-int sign_of_minor3(const std::array<std::array<detail::Int128, 3>, 3>& rows) noexcept {
+/// @param is_small  whether it fits 128 bits
+int sign_of_minor3(const std::array<std::array<detail::Int128, 3>, 3>& rows, bool is_small) noexcept {
   const auto& [a, b, c] = rows;
+  if (is_small) return detail::sign_of(minor3(a, b, c));
   detail::Int256 sum = detail::Int256::product(a[2], minor2(b[0], b[1], c[0], c[1]));
   sum += detail::Int256::product(b[2], minor2(c[0], c[1], a[0], a[1]));
   sum += detail::Int256::product(c[2], minor2(a[0], a[1], b[0], b[1]));
@@ -117,7 +124,7 @@ int exact_incircle(const Point2& a, const Point2& b, const Point2& c, const Poin
       const Int128 y = (*of)[2 * i + 1];
       rows[i] = {x, y, x * x + y * y};
     }
-    return sign_of_minor3(rows);
+    return sign_of_minor3(rows, are_below(*of, 30));
   }
   Scratch scratch;
   return minor3(lifted(exact_difference(scratch, a, d)), lifted(exact_difference(scratch, b, d)),
@@ -136,7 +143,7 @@ int orient3d(const Point3& a, const Point3& b, const Point3& c, const Point3& d)
   if (const auto of = integer_differences<3, 3>({&b, &c, &d}, a)) {
     std::array<std::array<detail::Int128, 3>, 3> rows{};
     for (std::size_t i = 0; i < 9; ++i) rows[i / 3][i % 3] = (*of)[i];
-    return sign_of_minor3(rows);
+    return sign_of_minor3(rows, are_below(*of, 40));
   }
   Scratch scratch;
   return minor3(exact_difference(scratch, b, a), exact_difference(scratch, c, a), exact_difference(scratch, d, a))
@@ -150,7 +157,14 @@ int incircle_unique(const std::array<Point2, 4>& points) {
 
 int incircle_of_one_circle(const std::array<Point2, 4>& points) {
   std::array<std::size_t, 4> order{0, 1, 2, 3};
-  std::ranges::sort(order, std::ranges::greater{}, [&](std::size_t i) { return points[i]; });
+  const auto exchange = [&](std::size_t i, std::size_t j) {
+    if (points[order[i]] < points[order[j]]) std::swap(order[i], order[j]);
+  };
+  exchange(0, 1);
+  exchange(2, 3);
+  exchange(0, 2);
+  exchange(1, 3);
+  exchange(1, 2);
   for (const std::size_t i : order) {  // a point changes the sign when it is lifted unless the others lie on a line
     std::array<Point2, 3> corners{points[0], points[1], points[2]};
     if (i < 3) corners[i] = points[3];
