@@ -21,6 +21,9 @@ struct RefineOptions {
   bool keeps_regions = true;  ///< whether area bounds of regions count
   /// Bound of the area of triangles by position, > 0; empty: none. It is evaluated at centroids.
   std::function<double(const Point&)> area_at = {};
+  /// Move points that were added to where all triangles around them meet their bounds, before others are added: fewer
+  /// triangles, in two to three times the time.
+  bool moves_points = false;
   bool splits_boundary = true;                               ///< whether points may be added on the boundary
   bool splits_segments = true;                               ///< whether points may be added on any segment
   std::int64_t max_triangles = (std::int64_t{1} << 30) - 1;  ///< refinement stops before there are more
@@ -34,6 +37,7 @@ struct RefineReport {
   std::int64_t n_free_points = 0;       ///< added inside triangles
   std::int64_t n_segment_points = 0;    ///< added on segments
   std::int64_t n_removed_points = 0;    ///< free points removed again: too near to segments that were split
+  std::int64_t n_moved_points = 0;      ///< moves of free points
   std::int64_t n_left_at_segments = 0;  ///< times a bad triangle was left because segments may not be split
   std::int64_t n_left_by_rounding = 0;  ///< times one was left because coordinates are too coarse
   bool is_complete = true;              ///< false: `max_triangles` was reached

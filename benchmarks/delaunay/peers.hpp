@@ -26,4 +26,9 @@ struct MesherRun {
 /// Triangulate points with CGAL, with exact predicates and inexact constructions.
 [[nodiscard]] MesherRun run_cgal(std::span<const delaunay::Point> points);
 
+/// Return why delabella is missing; empty if it is built in.
+[[nodiscard]] std::string why_no_delabella();
+/// Triangulate points with delabella, in doubles.
+[[nodiscard]] MesherRun run_delabella(std::span<const delaunay::Point> points);
+
 }  // namespace barrio::bench

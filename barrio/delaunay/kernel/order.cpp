@@ -110,7 +110,7 @@ std::vector<std::int32_t> insertion_order(std::span<const Point> points) {
     item.key = (round << (2 * bits_of_place)) | curve.place(item.point);
   }
   // the leading bits tell most points apart
-  const int n_leading = std::min<int>(2 * bits_of_place, std::bit_width(points.size()) + 4);
+  const int n_leading = std::min(2 * bits_of_place, static_cast<int>(std::bit_width(points.size())) + 4);
   const int first_bit = 2 * bits_of_place - n_leading;
   sort_by_bits(items, first_bit, 2 * bits_of_place + std::bit_width(static_cast<unsigned>(n_rounds)));
   for_each_run(items, first_bit, [](std::span<Keyed> run) { std::ranges::sort(run, {}, &Keyed::key); });

@@ -22,6 +22,10 @@ struct Shape {
     squares = {w[0] * w[0] + w[1] * w[1], v[0] * v[0] + v[1] * v[1], u[0] * u[0] + u[1] * u[1]};
     shortest = squares[0] <= squares[1] ? (squares[0] <= squares[2] ? 0U : 2U) : (squares[1] <= squares[2] ? 1U : 2U);
   }
+  /// Return the squared sine of the smallest angle.
+  [[nodiscard]] double sharpness() const noexcept {
+    return double_area / squares[next_corner(shortest)] * double_area / squares[previous_corner(shortest)];
+  }
   /// Tell whether the smallest angle, opposite the shortest edge, is smaller than the one with this sine.
   [[nodiscard]] bool is_sharper(double sine_squared) const noexcept {
     return double_area * double_area <

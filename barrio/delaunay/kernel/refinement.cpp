@@ -16,7 +16,7 @@ namespace detail {
 namespace {
 
 /// New points lie a little nearer to their edge than where it is seen under the min angle.
-constexpr double nearer = 0.95;
+constexpr double nearer = 0.98;
 
 /// Tell whether signs are exact for a point: see `triangulate`.
 bool is_exact(const Point& p) noexcept {
@@ -38,7 +38,8 @@ Refinement::Refinement(Triangulation& mesh, const RefineOptions& options)
       removal_(mesh),
       queue_(mesh),
       segments_(mesh),
-      small_angles_(mesh, segments_) {
+      small_angles_(mesh, segments_),
+      good_place_(options.min_angle * std::numbers::pi / 180) {
   const double angle = options.min_angle * std::numbers::pi / 180;
   sine_squared_ = std::sin(angle) * std::sin(angle);
   const double lens = std::cos(2 * angle);
@@ -276,6 +277,7 @@ Refinement::Outcome Refinement::split_triangle(std::int32_t row) {
     return Outcome::left;
   }
   const std::int32_t vertex = make_vertex(*mesh_, p, VertexInfo(VertexKind::free, no_segment));
+  if (static_cast<std::size_t>(vertex) < n_moves_.size()) n_moves_[vertex] = 0;  // those of a vertex that is gone
   interpolate(*mesh_, vertex, mesh_->triangle(place.side.triangle()));
   ++report_.n_free_points;
   for (const std::int32_t made : insertion_.fill(vertex)) check_triangle(made);
@@ -295,6 +297,7 @@ void Refinement::run() {
     if (++n_taken % often == 0 && options_->progress) options_->progress(mesh_->n_triangles());
     double key = 0.0;
     if (!is_bad(mesh_->triangle(row), key)) continue;
+    if (options_->moves_points && relocate(row)) continue;
     if (is_full()) return;
     if (split_triangle(row) != Outcome::again) continue;
     const std::int64_t n_before = report_.n_segment_points;

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "barrio/delaunay/kernel/good_place.hpp"
 #include "barrio/delaunay/kernel/insertion.hpp"
 #include "barrio/delaunay/kernel/queue.hpp"
 #include "barrio/delaunay/kernel/removal.hpp"
@@ -32,6 +33,9 @@ class Refinement {
     std::int32_t to;
   };
   enum class Outcome : std::uint8_t { done, again, left };
+  /// Demand on a triangle when its vertex moves: one that meets its bounds, and the one that is improved, must be good;
+  /// other bad ones wait for their turn; those in small angles of the input must not get worse.
+  enum class Wanted : std::uint8_t { good, no_worse, any };
 
   [[nodiscard]] bool is_bad(const Triangle& t, double& key);
   [[nodiscard]] bool is_between_shells(const Triangle& t, std::uint32_t shortest) const noexcept;
@@ -48,6 +52,12 @@ class Refinement {
   [[nodiscard]] double part_of_split(std::int32_t from, std::int32_t to, std::uint32_t segment) const noexcept;
   [[nodiscard]] Outcome split_triangle(std::int32_t row);
   [[nodiscard]] Side remove_vertices_near(Side segment);
+  [[nodiscard]] bool relocate(std::int32_t row);
+  [[nodiscard]] bool move_vertex(Side corner);
+  [[nodiscard]] bool find_star(Side corner);
+  [[nodiscard]] bool is_better_at(const Point& p, const Point& now) const;
+  void move_attributes(std::int32_t vertex, const Point& p);
+  void restore_star();
 
   Triangulation* mesh_;
   const RefineOptions* options_;
@@ -58,6 +68,12 @@ class Refinement {
   std::vector<Encroached> encroached_;
   SegmentIndex segments_;
   SmallAngles small_angles_;
+  GoodPlace good_place_;
+  std::vector<Side> star_;                // corners around the vertex that is to move
+  std::vector<Wanted> wanted_;            // of the triangles there
+  std::vector<std::uint8_t> n_moves_;     // of each vertex
+  std::vector<Side> suspects_;            // edges that may not be Delaunay
+  std::vector<std::int32_t> changed_;     // rows that a move changed
   std::set<std::pair<std::int32_t, std::int32_t>> coarse_;  // edges on segments that rounding forbids to split
   double sine_squared_ = 0.0;                               // of the min angle
   double lens_ = 0.0;        // squared cosine of the angle at which the rim of its lens sees a segment
