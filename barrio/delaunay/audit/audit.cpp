@@ -137,12 +137,18 @@ class Auditor {
     report("points", true, fmt::format("{} of {} points outside", n_outside, graph_.points.size()));
   }
 
-  /// Check that the missing stretches of segments lie outside, by their middles.
+  /// Check that the missing stretches of segments lie outside, by their middles, and that a filled hull has its sides.
   void check_segments() {
     std::string fault = chains_->fault();
-    for (const Chains::Gap& gap : chains_->gaps())
-      if (fault.empty() && (*inside_)({0.5 * (gap.from[0] + gap.to[0]), 0.5 * (gap.from[1] + gap.to[1])}, signs_))
-        fault = fmt::format("{} is missing from {} to {}", name_of(gap.segment), place(gap.from), place(gap.to));
+    for (const Chains::Gap& gap : chains_->gaps()) {
+      // a side of the hull may be missing only where a hole is open to it
+      const bool is_side = gap.segment >= graph_.segments.size();
+      const Point middle{0.5 * (gap.from[0] + gap.to[0]), 0.5 * (gap.from[1] + gap.to[1])};
+      if (fault.empty() && ((is_side && graph_.holes.empty()) || (*inside_)(middle, signs_)))
+        fault = fmt::format("{} is missing from {} to {}",
+                            is_side ? "a side of the convex hull" : fmt::format("segment {}", gap.segment),
+                            place(gap.from), place(gap.to));
+    }
     std::int64_t n_pieces = 0;
     std::size_t n_present = 0;
     std::size_t last = segments_.size();
@@ -155,10 +161,6 @@ class Auditor {
            fault.empty()
                ? fmt::format("{} in {} pieces, {} outside", n_present, n_pieces, graph_.segments.size() - n_present)
                : fault);
-  }
-
-  [[nodiscard]] std::string name_of(std::size_t segment) const {
-    return segment < graph_.segments.size() ? fmt::format("segment {}", segment) : "a side of the convex hull";
   }
 
   /// Check that the boundary lies on segments, or on the convex hull.
