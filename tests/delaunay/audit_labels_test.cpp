@@ -233,6 +233,24 @@ TEST_F(Mutation, LabelsThatAreNotGivenAreNotCompared) {
   EXPECT_EQ(texts, "markers, point markers, region labels, attributes, ");
 }
 
+TEST_F(Mutation, LabelsThatDoNotFitTheirRows) {
+  const AuditedMesh sound = mesh_;
+  const auto expect = [&](const std::string& text) {
+    EXPECT_EQ(faults(), "rows: " + text);
+    mesh_ = sound;
+  };
+  mesh_.edge_markers.pop_back();
+  expect("markers are not as many as edges");
+  mesh_.point_markers.pop_back();
+  expect("markers are not as many as vertices");
+  mesh_.triangle_regions.pop_back();
+  expect("regions are not as many as triangles");
+  mesh_.triangle_regions[0] = 3;
+  expect("a triangle has a region out of range");
+  mesh_.attribute_values.pop_back();
+  expect("attributes are not as many as vertices need");
+}
+
 TEST_F(Mutation, LabelsInFilesOfTriangle) {
   Triangulation mesh = triangulate(graph_);
   refine(mesh, options_);

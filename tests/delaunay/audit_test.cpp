@@ -204,6 +204,7 @@ TEST(AuditOfSegments, KnowsThoseThatLieInsideInPart) {
   EXPECT_EQ(faults_of(refined(open), graph), "segments ");
   // one of the two pieces inside is no longer a segment
   AuditedMesh half = mesh;
+  half.edge_markers.clear();
   const auto is_above = [&](const std::array<std::int32_t, 2>& edge) {
     return std::ranges::all_of(edge, [&](std::int32_t v) {
       const Point& p = half.points[static_cast<std::size_t>(v)];

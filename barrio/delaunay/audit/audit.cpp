@@ -88,6 +88,7 @@ class Auditor {
         return report("rows", false, fmt::format("triangle {} has a vertex out of range", t));
     for (const auto& edge : mesh_.edges)
       if (!std::ranges::all_of(edge, is_row)) return report("rows", false, "an edge has a vertex out of range");
+    if (const char* const fault = fault_of_labels(); fault != nullptr) return report("rows", false, fault);
     std::vector<char> is_used(mesh_.points.size(), 0);
     for (const auto& triangle : mesh_.triangles)
       for (const std::int32_t v : triangle) is_used[v] = 1;
@@ -98,6 +99,20 @@ class Auditor {
     }
     return report("rows", !mesh_.triangles.empty(),
                   fmt::format("{} vertices, {} triangles", n, mesh_.triangles.size()));
+  }
+
+  /// Describe labels that do not fit their rows; null if all do.
+  [[nodiscard]] const char* fault_of_labels() const {
+    const auto has = [](const auto& labels, std::size_t n) { return labels.empty() || labels.size() == n; };
+    if (!has(mesh_.edge_markers, mesh_.edges.size())) return "markers are not as many as edges";
+    if (!has(mesh_.point_markers, mesh_.points.size())) return "markers are not as many as vertices";
+    if (!has(mesh_.triangle_regions, mesh_.triangles.size())) return "regions are not as many as triangles";
+    if (mesh_.attribute_values.size() != width_of(mesh_.attributes) * mesh_.points.size())
+      return "attributes are not as many as vertices need";
+    const std::int64_t n_regions = std::ssize(mesh_.regions);
+    if (std::ranges::any_of(mesh_.triangle_regions, [&](std::int32_t row) { return row < 0 || row > n_regions; }))
+      return "a triangle has a region out of range";
+    return nullptr;
   }
 
   void check_orientation() {

@@ -204,20 +204,21 @@ Audit::Check check_region_labels(const Labelled& of, Parts* parts) {
   for (std::uint32_t t = 0; t < of.mesh.triangles.size(); ++t) {
     const std::int32_t row = of.mesh.triangle_regions[t];
     const std::int32_t wanted = parts != nullptr ? parts->region(t) : 0;
-    Region there;
-    if (row > 0) there = of.mesh.regions[row - 1];
-    PlanarGraph::RegionSeed seed;
-    if (wanted > 0) seed = of.graph.regions[wanted - 1];
-    const std::int32_t number = seed.number != 0 ? seed.number : wanted;
+    const Region* const there = row > 0 ? &of.mesh.regions[row - 1] : nullptr;
+    const PlanarGraph::RegionSeed* const seed = wanted > 0 ? &of.graph.regions[wanted - 1] : nullptr;
+    const double attribute = there != nullptr ? there->attribute : 0.0;
+    const double wanted_attribute = seed != nullptr ? seed->attribute : 0.0;
     const auto where = [&] { return place(of.mesh.points[of.mesh.triangles[t][0]]); };
-    if (there.attribute != seed.attribute)
+    if (attribute != wanted_attribute)
       return {name, false,
-              fmt::format("triangle {} at {} has the attribute {}, its region {}", t, where(), there.attribute,
-                          seed.attribute)};
+              fmt::format("triangle {} at {} has the attribute {}, its region {}", t, where(), attribute,
+                          wanted_attribute)};
     // formats without numbers have 0 here
-    if (there.number != 0 && there.number != number)
+    const std::int32_t number = there != nullptr ? there->number : 0;
+    const std::int32_t wanted_number = seed != nullptr && seed->number != 0 ? seed->number : wanted;
+    if (number != 0 && number != wanted_number)
       return {name, false,
-              fmt::format("triangle {} at {} has the region {}, not {}", t, where(), there.number, number)};
+              fmt::format("triangle {} at {} has the region {}, not {}", t, where(), number, wanted_number)};
     if (row > 0) is_used[row - 1] = 1;
   }
   return {name, true, fmt::format("{} regions have their numbers and attributes", std::ranges::count(is_used, 1))};
