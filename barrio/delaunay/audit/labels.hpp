@@ -9,7 +9,7 @@
 
 namespace barrio::delaunay::detail {
 
-/// What a mesh and its graph say besides places: the data that checks of labels share.
+/// A mesh and its graph, with the tables that checks of labels share.
 struct Labelled {
   const AuditedMesh& mesh;
   const PlanarGraph& graph;
