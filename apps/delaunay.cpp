@@ -90,9 +90,8 @@ class Delaunay : public Command {
     app.add_flag("!--keep-segments", refining_.splits_segments, "Add no points on any segment");
     app.add_flag("--hull", triangulating_.fills_hull,
                  "Triangulate the convex hull, not just the area that segments enclose");
-    app.add_option(
-           "--max-triangles", refining_.max_triangles,
-           "Stop before there are more; by default at a million and a thousand a vertex, if angles alone need them")
+    app.add_option("--max-triangles", refining_.max_triangles,
+                   "Stop before there are more; by default at 5 000 000 and 1000 a vertex, if angles alone need them")
         ->check(positive_number());
     app.add_option(
            "--audit", audited_,

@@ -23,9 +23,9 @@ struct RefineOptions {
   std::function<double(const Point&)> area_at = {};
   bool splits_boundary = true;  ///< whether points may be added on the boundary
   bool splits_segments = true;  ///< whether points may be added on any segment
-  /// Refinement stops before there are more. 0: it stops where the min angle alone would need more than a million
-  /// triangles and a thousand for each vertex that there is at first, which real input does not need. Area bounds raise
-  /// that limit.
+  /// Refinement stops before there are more. 0: it stops where the min angle alone would need more than five
+  /// million triangles and a thousand for each vertex that there is at first, which real input does not need. Area
+  /// bounds raise that limit.
   std::int64_t max_triangles = 0;
   /// Called from time to time with the number of triangles. It may throw: the triangulation is then valid, and partly
   /// refined.

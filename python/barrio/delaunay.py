@@ -250,8 +250,8 @@ def triangulate(
     `max_area`: of a triangle; 0: no bound. `area_at(x, y)`: the max area near that point; each call costs
     about a microsecond of Python. `refine=False`: add no points.
     `max_triangles`: refinement stops before there are more. With None, it stops where the min angle alone needs more
-    than a million triangles and a thousand for each point, and an area bound that memory cannot hold is refused before
-    refinement begins.
+    than five million triangles and a thousand for each point, and an area bound that memory cannot hold is refused
+    before refinement begins.
     """
     whole = graph if isinstance(graph, Graph) else Graph(graph)
     refines = refine and whole.segments is not None and np.size(whole.segments) > 0

@@ -420,7 +420,7 @@ class Delaunay(Case):
         made = barrio("delaunay", lines, "--min-angle", 30, "-o", mesh)
         self.assert_code(made, 0)
         self.assertIn(
-            "not reached: 1 008 000 triangles do not suffice for a min angle of 30 degrees; use a smaller one, or "
+            "not reached: 5 008 000 triangles do not suffice for a min angle of 30 degrees; use a smaller one, or "
             "allow more by --max-triangles",
             made.out,
         )

@@ -49,9 +49,9 @@ Refinement::Refinement(Triangulation& mesh, const RefineOptions& options)
   reach_ = options.min_angle > 0 ? nearer * 0.5 / std::tan(angle / 2) : std::numeric_limits<double>::infinity();
   constexpr double usual_angle = 20 * std::numbers::pi / 180;
   flattest_ = 4 / std::tan(std::max(angle, usual_angle));
-  constexpr std::int64_t first_million = 1'000'000;
+  constexpr std::int64_t for_any_input = 5'000'000;
   constexpr std::int64_t for_each_vertex = 1000;
-  first_limit_ = first_million + for_each_vertex * mesh.n_vertices();
+  first_limit_ = for_any_input + for_each_vertex * mesh.n_vertices();
   has_bounds_ =
       options.max_area > 0 || options.area_at ||
       (options.keeps_regions && std::ranges::any_of(mesh.regions, [](const Region& r) { return r.max_area > 0; }));
