@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -12,9 +13,12 @@
 #include "apps/command.hpp"
 #include "apps/delaunay/graph_input.hpp"
 #include "apps/formula.hpp"
+#include "apps/text/table.hpp"
 #include "barrio/base/temporary_file.hpp"
 #include "barrio/base/text.hpp"
 #include "barrio/delaunay/audit.hpp"
+#include "barrio/delaunay/checksum.hpp"
+#include "barrio/delaunay/forecast.hpp"
 #include "barrio/delaunay/poly_file.hpp"
 #include "barrio/delaunay/refine.hpp"
 #include "barrio/delaunay/statistics.hpp"
@@ -22,6 +26,7 @@
 #include "barrio/io/read.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
+#include "barrio/mpi/node_memory.hpp"
 #include "barrio/mpi/report.hpp"
 
 namespace barrio::apps {
@@ -85,7 +90,9 @@ class Delaunay : public Command {
     app.add_flag("!--keep-segments", refining_.splits_segments, "Add no points on any segment");
     app.add_flag("--hull", triangulating_.fills_hull,
                  "Triangulate the convex hull, not just the area that segments enclose");
-    app.add_option("--max-triangles", refining_.max_triangles, "Stop before there are more")->check(positive_number());
+    app.add_option("--max-triangles", refining_.max_triangles,
+                   "Stop before there are more; by default at 5 000 000 and 1000 a vertex, if angles alone need them")
+        ->check(positive_number());
     app.add_option(
            "--audit", audited_,
            "Instead: check that a file (.h5m or .ele) is a triangulation of IN within the bounds; exit code 4 if not")
@@ -194,9 +201,11 @@ class Delaunay : public Command {
     delaunay::RefineReport report;
     {
       const Region region(context.trace(), refine_region);
+      const delaunay::Forecast expected = expect(file.graph, mesh);
+      result["forecast"] = delaunay::to_json(expected);
       if (progress_ != nullptr) {
         refining_.progress = [this](std::int64_t n) { progress_->update(n); };
-        progress_->begin("delaunay", expected_triangles(mesh));
+        progress_->begin("delaunay", static_cast<std::int64_t>(std::min(expected.n_triangles, 1e18)));
       }
       if (is_refined(file.graph)) report = delaunay::refine(mesh, refining_);
     }
@@ -219,6 +228,8 @@ class Delaunay : public Command {
                               {"on_segments", report.n_segment_points}};
     result["bad_triangles"] = {{"at_segments", report.n_left_at_segments}, {"by_rounding", report.n_left_by_rounding}};
     result["is_complete"] = report.is_complete;
+    result["max_triangles"] = report.max_triangles;
+    result["checksum"] = hex(delaunay::checksum(mesh));
     result["memory_bytes"] = mesh.memory_bytes();
     result["seconds_of_triangulating"] = middle - start;
     result["seconds_of_refining"] = end - middle;
@@ -230,14 +241,16 @@ class Delaunay : public Command {
     return std::count(is_used.begin() + 1, is_used.end(), 1);
   }
 
-  /// Estimate the number of triangles; 0 if it is unknown.
-  [[nodiscard]] std::int64_t expected_triangles(const delaunay::Triangulation& mesh) const {
-    if (refining_.max_area <= 0) return 0;
-    double area = 0.0;
-    for (const delaunay::Triangle& t : mesh.triangles.items())
-      if (t.is_used()) area += mesh.area(t);
-    constexpr double usual = 1.55;  // triangles per area over bound
-    return static_cast<std::int64_t>(std::min(usual * area / refining_.max_area, 1e18));
+  /// Estimate the number of triangles. @throws Error{failed} if memory cannot hold them, unless the user gave a limit
+  [[nodiscard]] delaunay::Forecast expect(const delaunay::PlanarGraph& graph,
+                                          const delaunay::Triangulation& mesh) const {
+    if (!is_refined(graph)) return {};
+    const delaunay::Forecast expected = delaunay::forecast(mesh, refining_);
+    if (refining_.max_triangles == 0)
+      delaunay::check_fits(expected, mpi::available_bytes(),
+                           "allow larger areas by --max-area, --area or the file's regions, or stop early by "
+                           "--max-triangles");
+    return expected;
   }
 
   void audit(mpi::Context& context, Json& result) {
@@ -252,7 +265,8 @@ class Delaunay : public Command {
                                                      .max_area = refining_.max_area,
                                                      .keeps_regions = refining_.keeps_regions,
                                                      .area_at = refining_.area_at,
-                                                     .is_delaunay = true});
+                                                     .is_delaunay = true,
+                                                     .fills_hull = triangulating_.fills_hull});
       text = delaunay::to_json(found).dump();
     });
     mpi::broadcast(context, text);
@@ -284,10 +298,21 @@ class Delaunay : public Command {
     if (bad["by_rounding"].get<std::int64_t>() > 0)
       text += fmt::format("  {} times a bad triangle was left because coordinates are too coarse for smaller ones\n",
                           n(bad["by_rounding"]));
-    if (!r["is_complete"].get<bool>()) text += "  stopped at --max-triangles: not all triangles meet the bounds\n";
+    if (const Json& expected = r["forecast"]["triangles"]; !expected.is_null())
+      text += fmt::format("  {} triangles were expected from areas and bounds\n",
+                          format_count(std::llround(expected.get<double>())));
+    if (!r["is_complete"].get<bool>()) text += text_of_limit(r);
     if (!r["left_out"].empty())
       text += fmt::format("  left out: {}\n", fmt::join(r["left_out"].get<std::vector<std::string>>(), ", "));
     return text;
+  }
+
+  [[nodiscard]] std::string text_of_limit(const Json& r) const {
+    if (refining_.max_triangles > 0) return "  stopped at --max-triangles: not all triangles meet the bounds\n";
+    return fmt::format(
+        "  not reached: {} triangles do not suffice for a min angle of {:g} degrees; use a smaller one, or "
+        "allow more by --max-triangles\n",
+        format_count(r["max_triangles"].get<std::int64_t>()), r["options"]["min_angle"].get<double>());
   }
 
   [[nodiscard]] std::string text_of_audit(const Json& r) const {

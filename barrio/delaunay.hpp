@@ -3,7 +3,9 @@
 /// @file Umbrella header of the room `delaunay`: triangulation and refinement of planar graphs.
 
 #include "barrio/delaunay/audit.hpp"
+#include "barrio/delaunay/checksum.hpp"
 #include "barrio/delaunay/flat_mesh.hpp"
+#include "barrio/delaunay/forecast.hpp"
 #include "barrio/delaunay/geojson_file.hpp"
 #include "barrio/delaunay/planar_graph.hpp"
 #include "barrio/delaunay/poly_file.hpp"

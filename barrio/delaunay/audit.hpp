@@ -15,19 +15,26 @@
 
 namespace barrio::delaunay {
 
-/// Triangles and edges on segments, as a file lists them.
+/// Triangles and edges on segments, as a file lists them. Labels that a file does not give are not compared.
 struct AuditedMesh {
   std::vector<Point> points = {};
-  std::vector<std::array<std::int64_t, 3>> triangles = {};  ///< rows of `points`
-  std::vector<std::array<std::int64_t, 2>> edges = {};      ///< edges listed as lying on segments
+  std::vector<std::array<std::int32_t, 3>> triangles = {};  ///< rows of `points`
+  std::vector<std::array<std::int32_t, 2>> edges = {};      ///< edges listed as lying on segments
+  std::vector<std::int32_t> edge_markers = {};              ///< of each edge; or empty: not given
+  std::vector<std::int32_t> point_markers = {};             ///< of each point; or empty: not given
+  std::vector<Region> regions = {};                         ///< with the number 0 where a format has none
+  /// Of each triangle, its region from 1, or 0 for none; or empty: not given.
+  std::vector<std::int32_t> triangle_regions = {};
+  std::vector<Attribute> attributes = {};
+  std::vector<double> attribute_values = {};  ///< of each point, all components of all attributes
 };
 
-/// Read the triangles and edges of a .h5m file from any writer, or of STEM.ele with STEM.node and STEM.poly. Local.
-/// @throws Error{failed} if a file cannot be read; {bad_input} for malformed files, for cells other than triangles and
-/// edges, and for points outside the plane z = 0
+/// Read the triangles and edges of a .h5m file from any writer, or of STEM.ele with STEM.node and STEM.poly, with their
+/// labels. Local. @throws Error{failed} if a file cannot be read; {bad_input} for malformed files, for cells other than
+/// triangles and edges, and for points outside the plane z = 0
 [[nodiscard]] AuditedMesh read_audited(const std::string& path);
 
-/// Copy the triangles and edges on segments of a triangulation in memory. Local.
+/// Copy the triangles and edges on segments of a triangulation in memory, with their labels. Local.
 [[nodiscard]] AuditedMesh audited(const Triangulation& mesh);
 
 struct AuditOptions {
@@ -36,12 +43,14 @@ struct AuditOptions {
   bool keeps_regions = true;  ///< whether area bounds of regions count
   std::function<double(const Point&)> area_at = {};  ///< as RefineOptions::area_at
   bool is_delaunay = true;                           ///< whether triangles must be constrained Delaunay
+  /// Whether the triangles fill the convex hull; without segments they always do. As TriangulateOptions::fills_hull.
+  bool fills_hull = false;
 };
 
 /// Result of an audit.
 struct Audit {
   struct Check {
-    std::string name;  ///< "orientation", "conformity", "points", "segments", "boundary", "delaunay", "area", ...
+    std::string name;  ///< "orientation", "conformity", "points", "segments", "boundary", "markers", "area", ...
     bool is_met = true;
     std::string text = {};  ///< measured values, or the first fault with its position
   };
@@ -54,15 +63,18 @@ struct Audit {
   double max_area = 0.0;  ///< of a triangle
   /// Number of triangles over the sum of their area / bound: about 1.55 where area bounds alone set the sizes.
   double yardstick = 0.0;
+  std::uint64_t checksum = 0;  ///< of the mesh, see `checksum`
 
   [[nodiscard]] bool passes() const noexcept;
 };
 
 /// Check a triangulation of a graph without trusting it. Triangles are counterclockwise and meet along whole edges. All
-/// points and segments are there, and the mesh ends only at segments. It is constrained Delaunay. Its area is that of
-/// the graph; parts, loops, vertices, edges and triangles satisfy Euler's formula; holes and regions are where the
-/// graph has them; angles and areas are within their bounds. The checks share no code with the kernel: they find edges
-/// by sorting, and signs by long doubles and GMP's fractions. Local. Cost: O(n log n), about 100 bytes a triangle
+/// points and segments are there, and the mesh ends only at segments, or at the convex hull. It is constrained
+/// Delaunay. Its area is that of the graph; parts, loops, vertices, edges and triangles satisfy Euler's formula; holes
+/// and regions are where the graph has them; markers, attributes and numbers of regions are those of the graph; angles
+/// and areas are within their bounds. The checks share no code with the kernel: they find edges by sorting, and signs
+/// by long doubles and GMP's fractions. Local. Cost: O(n log n); memory about 60 bytes a triangle, those of the mesh
+/// included
 [[nodiscard]] Audit audit(const AuditedMesh& mesh, const PlanarGraph& graph, const AuditOptions& options = {});
 
 [[nodiscard]] Json to_json(const Audit& audit);

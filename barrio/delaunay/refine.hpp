@@ -24,9 +24,12 @@ struct RefineOptions {
   /// Move points that were added to where all triangles around them meet their bounds, before others are added: fewer
   /// triangles, in two to three times the time.
   bool moves_points = false;
-  bool splits_boundary = true;                               ///< whether points may be added on the boundary
-  bool splits_segments = true;                               ///< whether points may be added on any segment
-  std::int64_t max_triangles = (std::int64_t{1} << 30) - 1;  ///< refinement stops before there are more
+  bool splits_boundary = true;  ///< whether points may be added on the boundary
+  bool splits_segments = true;  ///< whether points may be added on any segment
+  /// Refinement stops before there are more. 0: it stops where the min angle alone would need more than five
+  /// million triangles and a thousand for each vertex that there is at first, which real input does not need. Area
+  /// bounds raise that limit.
+  std::int64_t max_triangles = 0;
   /// Called from time to time with the number of triangles. It may throw: the triangulation is then valid, and partly
   /// refined.
   std::function<void(std::int64_t)> progress = {};
@@ -41,13 +44,14 @@ struct RefineReport {
   std::int64_t n_left_at_segments = 0;  ///< times a bad triangle was left because segments may not be split
   std::int64_t n_left_by_rounding = 0;  ///< times one was left because coordinates are too coarse
   bool is_complete = true;              ///< false: `max_triangles` was reached
+  std::int64_t max_triangles = 0;       ///< the limit at the end: given, or chosen if it was 0
 };
 
 /// Add points until all triangles meet their bounds. Local. The result depends only on the triangulation and the
 /// options.
-/// @throws Error{usage} for a min angle outside 0 to 34 degrees or a negative max area; {bad_input} if area_at returns
-/// a value that is not above 0 Cost: about O(points added), in time and memory. Source: Ruppert 1995; Shewchuk 2002;
-/// Uengoer 2009 on the positions of points
+/// @throws Error{usage} for a min angle outside 0 to 34 degrees, or a negative max area or number of triangles;
+/// {bad_input} if area_at returns a value that is not above 0 Cost: about O(points added), in time and memory. Source:
+/// Ruppert 1995; Shewchuk 2002; Uengoer 2009 on the positions of points
 RefineReport refine(Triangulation& mesh, const RefineOptions& options = {});
 
 }  // namespace barrio::delaunay

@@ -131,6 +131,12 @@ class Triangulation:
     """Number of times a bad triangle was left, since segments may not be split or coordinates are too coarse."""
     is_complete: bool
     """False: refinement stopped at `max_triangles`."""
+    max_triangles: int
+    """The limit at the end: given, or chosen."""
+    n_expected: float | None
+    """Number of triangles that areas and bounds let expect before refinement; None where angles alone decide."""
+    checksum: int
+    """Hash of triangles, attributes of regions, edges on segments and their markers, in any order of rows."""
 
 
 @dataclass(frozen=True)
@@ -144,6 +150,8 @@ class Audit:
     """Degrees."""
     area: float
     max_area: float
+    checksum: int
+    """As Triangulation.checksum."""
 
 
 def read_poly(path: str | Path) -> Graph:
@@ -233,7 +241,7 @@ def triangulate(
     hull: bool = False,
     split_boundary: bool = True,
     split_segments: bool = True,
-    max_triangles: int = 2**30 - 1,
+    max_triangles: int | None = None,
 ) -> Triangulation:
     """Build the constrained Delaunay triangulation of a graph or of points, and refine it. Local.
 
@@ -241,19 +249,27 @@ def triangulate(
     `min_angle`: degrees; up to 20.7 it is reached wherever segments do not meet at smaller angles.
     `max_area`: of a triangle; 0: no bound. `area_at(x, y)`: the max area near that point; each call costs
     about a microsecond of Python. `refine=False`: add no points.
+    `max_triangles`: refinement stops before there are more. With None, it stops where the min angle alone needs more
+    than five million triangles and a thousand for each point, and an area bound that memory cannot hold is refused
+    before refinement begins.
     """
     whole = graph if isinstance(graph, Graph) else Graph(graph)
     refines = refine and whole.segments is not None and np.size(whole.segments) > 0
-    arrays, n_at_segments, n_by_rounding, is_complete = _mpi.load_core()._triangulate(
-        *whole._arrays(),
-        refines or (refine and (max_area > 0 or area_at is not None)),
-        min_angle,
-        max_area,
-        area_at,
-        hull,
-        split_boundary,
-        split_segments,
-        max_triangles,
+    if max_triangles is not None and max_triangles < 1:
+        cause = f"is {max_triangles}"
+        raise UsageError(ErrorCode.usage, "max_triangles", cause, "give at least 1, or None")
+    arrays, n_at_segments, n_by_rounding, is_complete, limit, n_expected, checksum = (
+        _mpi.load_core()._triangulate(
+            *whole._arrays(),
+            refines or (refine and (max_area > 0 or area_at is not None)),
+            min_angle,
+            max_area,
+            area_at,
+            hull,
+            split_boundary,
+            split_segments,
+            max_triangles or 0,
+        )
     )
     points, triangles, neighbours, regions, edges, edge_markers, input_points, attributes = arrays
     points = points.reshape(-1, 2)
@@ -268,13 +284,25 @@ def triangulate(
         attributes.reshape(len(points), -1) if attributes.size else np.zeros((len(points), 0)),
         n_at_segments + n_by_rounding,
         is_complete,
+        limit,
+        n_expected or None,
+        checksum,
     )
 
 
 def audit(
-    mesh: Triangulation, graph: Graph | ArrayLike, *, min_angle: float = 0.0, max_area: float = 0.0
+    mesh: Triangulation,
+    graph: Graph | ArrayLike,
+    *,
+    min_angle: float = 0.0,
+    max_area: float = 0.0,
+    hull: bool = False,
 ) -> Audit:
-    """Check a triangulation in exact arithmetic, with code independent of the mesher. Local."""
+    """Check a triangulation in exact arithmetic, with code independent of the mesher. Local.
+
+    Markers of edges, regions and attributes must be those of the graph too. `hull`: whether the triangles fill the
+    convex hull; without segments they always do.
+    """
     whole = graph if isinstance(graph, Graph) else Graph(graph)
     found = json.loads(
         _mpi.load_core()._audit(
@@ -282,8 +310,12 @@ def audit(
             np.ascontiguousarray(mesh.points),
             np.ascontiguousarray(mesh.triangles, dtype=np.int64),
             np.ascontiguousarray(mesh.edges, dtype=np.int64),
+            np.ascontiguousarray(mesh.edge_markers, dtype=np.int32),
+            np.ascontiguousarray(mesh.regions, dtype=np.int32),
+            np.ascontiguousarray(mesh.attributes, dtype=np.float64),
             min_angle,
             max_area,
+            hull,
         )
     )
     return Audit(
@@ -292,4 +324,5 @@ def audit(
         found["min_angle"],
         found["area"],
         found["max_area"],
+        int(found["checksum"], 16),
     )

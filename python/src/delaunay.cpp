@@ -8,11 +8,14 @@
 #include <nanobind/stl/vector.h>
 
 #include "barrio/delaunay/audit.hpp"
+#include "barrio/delaunay/checksum.hpp"
 #include "barrio/delaunay/flat_mesh.hpp"
+#include "barrio/delaunay/forecast.hpp"
 #include "barrio/delaunay/geojson_file.hpp"
 #include "barrio/delaunay/planar_graph.hpp"
 #include "barrio/delaunay/poly_file.hpp"
 #include "barrio/delaunay/segment_edges.hpp"
+#include "barrio/mpi/node_memory.hpp"
 #include "bindings.hpp"
 
 // The basis of barrio/delaunay.py, which is the public interface.
@@ -73,6 +76,14 @@ nb::tuple to_python(const delaunay::Triangulation& mesh) {
       copied(std::vector<double>(mesh.attribute_values.items().begin(), mesh.attribute_values.items().end())));
 }
 
+/// Check that memory holds a refinement and the arrays for Python.
+void check_fits(const delaunay::Forecast& expected) {
+  constexpr double with_arrays = 2.0;
+  delaunay::check_fits({.n_triangles = expected.n_triangles, .memory_bytes = with_arrays * expected.memory_bytes},
+                       mpi::available_bytes(),
+                       "allow larger areas by max_area, area_at or regions, or stop early by max_triangles");
+}
+
 nb::tuple triangulate(const Places& points, const Markers& point_markers, const Columns& attributes,
                       const Pairs& segments, const Markers& markers, const Pairs& sides, const Places& holes,
                       const Seeds& regions, bool refines, double min_angle, double max_area, const nb::object& area_at,
@@ -97,13 +108,21 @@ nb::tuple triangulate(const Places& points, const Markers& point_markers, const 
     };
   delaunay::Triangulation mesh;
   delaunay::RefineReport report;
+  delaunay::Forecast expected;
+  std::uint64_t checksum = 0;
   {
     const nb::gil_scoped_release unlocked;
     mesh = delaunay::triangulate(graph, {.fills_hull = fills_hull});
-    if (refines) report = delaunay::refine(mesh, options);
+    if (refines) {
+      expected = delaunay::forecast(mesh, options);
+      if (max_triangles == 0) check_fits(expected);
+      report = delaunay::refine(mesh, options);
+    }
     delaunay::compact(mesh);
+    checksum = delaunay::checksum(mesh);
   }
-  return nb::make_tuple(to_python(mesh), report.n_left_at_segments, report.n_left_by_rounding, report.is_complete);
+  return nb::make_tuple(to_python(mesh), report.n_left_at_segments, report.n_left_by_rounding, report.is_complete,
+                        report.max_triangles, expected.n_triangles, checksum);
 }
 
 nb::tuple to_python(const delaunay::PlanarGraph& graph, const std::vector<std::string>& left_out) {
@@ -169,17 +188,35 @@ nb::tuple graph_of_mesh(const Places& points, const Columns& attributes, const P
 
 std::string audit(const Places& points, const Markers& point_markers, const Columns& attributes, const Pairs& segments,
                   const Markers& markers, const Pairs& sides, const Places& holes, const Seeds& regions,
-                  const Places& vertices, const CornerRows& triangles, const CornerRows& edges, double min_angle,
-                  double max_area) {
+                  const Places& vertices, const CornerRows& triangles, const CornerRows& edges,
+                  const Markers& edge_markers, const Markers& triangle_regions, const Columns& vertex_attributes,
+                  double min_angle, double max_area, bool fills_hull) {
   const delaunay::PlanarGraph graph =
       graph_of(points, point_markers, attributes, segments, markers, sides, holes, regions);
   delaunay::AuditedMesh mesh;
   for (std::size_t i = 0; i < vertices.shape(0); ++i) mesh.points.push_back({vertices(i, 0), vertices(i, 1)});
+  const auto row = [](std::int64_t v) { return v >= 0 && v < 0x7fffffff ? static_cast<std::int32_t>(v) : -1; };
   for (std::size_t i = 0; i < triangles.shape(0); ++i)
-    mesh.triangles.push_back({triangles(i, 0), triangles(i, 1), triangles(i, 2)});
-  for (std::size_t i = 0; i < edges.shape(0); ++i) mesh.edges.push_back({edges(i, 0), edges(i, 1)});
+    mesh.triangles.push_back({row(triangles(i, 0)), row(triangles(i, 1)), row(triangles(i, 2))});
+  for (std::size_t i = 0; i < edges.shape(0); ++i) mesh.edges.push_back({row(edges(i, 0)), row(edges(i, 1))});
+  mesh.edge_markers.assign(edge_markers.data(), edge_markers.data() + edge_markers.size());
+  // regions are rows of the graph, from 0
+  std::int32_t n_regions = static_cast<std::int32_t>(graph.regions.size());
+  for (std::size_t i = 0; i < triangle_regions.shape(0); ++i) {
+    mesh.triangle_regions.push_back(triangle_regions(i) + 1);
+    n_regions = std::max(n_regions, mesh.triangle_regions.back());
+  }
+  for (std::int32_t r = 0; r < n_regions; ++r)
+    mesh.regions.push_back({.attribute = r < std::ssize(graph.regions) ? graph.regions[r].attribute : 0.0,
+                            .max_area = 0.0,
+                            .number = r + 1});
+  for (std::size_t k = 0; k < vertex_attributes.shape(1); ++k)
+    mesh.attributes.push_back({fmt::format("attribute_{}", k + 1)});
+  mesh.attribute_values.assign(vertex_attributes.data(), vertex_attributes.data() + vertex_attributes.size());
   const nb::gil_scoped_release unlocked;
-  return delaunay::to_json(delaunay::audit(mesh, graph, {.min_angle = min_angle, .max_area = max_area})).dump();
+  return delaunay::to_json(
+             delaunay::audit(mesh, graph, {.min_angle = min_angle, .max_area = max_area, .fills_hull = fills_hull}))
+      .dump();
 }
 
 }  // namespace

@@ -309,6 +309,122 @@ class Delaunay(Case):
                 self.assertEqual(old.read_bytes(), OLD)
                 self.assertEqual([p.name for p in self.folder.glob("*.part*")], [])
 
+    def test_hulls_and_points_alone_pass_the_audit(self) -> None:
+        box = self.folder / "box.poly"
+        box.write_text(
+            "8 2 0 0\n1 0 0\n2 3 0\n3 3 3\n4 0 3\n5 1 1\n6 2 1\n7 2 2\n8 1 2\n"
+            "5 1\n1 1 4 5\n2 5 6 0\n3 6 7 0\n4 7 8 0\n5 8 5 10\n1\n1 1.5 1.5\n"
+        )
+        for ending in ("h5m", "ele"):
+            mesh = self.folder / f"hull.{ending}"
+            self.assert_code(barrio("delaunay", box, "--hull", "--max-area", 0.1, "-o", mesh), 0)
+            audit = barrio("delaunay", "--audit", mesh, box, "--hull", "--max-area", 0.1)
+            self.assert_code(audit, 0)
+            self.assertIn("on segments or the convex hull", audit.out)
+            without = barrio("delaunay", "--audit", mesh, box, "--max-area", 0.1)
+            self.assert_code(without, 4)
+            self.assertIn("boundary     FAULT", without.out)
+        points = self.folder / "corner.node"
+        points.write_text("5 2 0 0\n1 0 0\n2 10 0\n3 10 1\n4 4 0.2\n5 6 0.3\n")
+        mesh = self.folder / "corner.h5m"
+        self.assert_code(barrio("delaunay", points, "--min-angle", 20, "-o", mesh), 0)
+        self.assert_code(barrio("delaunay", "--audit", mesh, points, "--min-angle", 20), 0)
+
+    def test_the_audit_looks_at_labels(self) -> None:
+        mesh = self.folder / "plate.ele"
+        self.assert_code(barrio("delaunay", PLATE, *BOUNDS, "-o", mesh), 0)
+        node, poly = mesh.with_suffix(".node"), mesh.with_suffix(".poly")
+        for path, line, check in (
+            (mesh, 5, "region labels"),
+            (poly, 5, "markers"),
+            (node, 40, "point markers"),
+        ):
+            before = path.read_text()
+            lines = before.splitlines()
+            lines[line] = " ".join([*lines[line].split()[:-1], "77"])
+            path.write_text("\n".join(lines) + "\n")
+            with self.subTest(check=check):
+                audit = barrio("delaunay", "--audit", mesh, PLATE, *BOUNDS)
+                self.assert_code(audit, 4)
+                self.assertRegex(audit.out, f"{check} +FAULT")
+                self.assertEqual(audit.out.count("FAULT"), 1)
+            path.write_text(before)
+        self.assert_code(barrio("delaunay", "--audit", mesh, PLATE, *BOUNDS), 0)
+
+    def test_one_checksum_for_the_mesh_its_files_and_other_orders(self) -> None:
+        turned = self.folder / "turned.poly"
+        head, *points = [
+            line.split() for line in PLATE.read_text().splitlines() if line and line[0].isdigit()
+        ]
+        n = int(head[0])
+        n_segments = int(points[n][0])
+        points, rest = points[:n], points[n:]
+        last = n + 1
+        lines = [" ".join(head)]
+        lines += [" ".join([str(last - int(p[0])), *p[1:]]) for p in reversed(points)]
+        lines.append(" ".join(rest[0]))
+        for i, (_, a, b, *marker) in enumerate(reversed(rest[1 : n_segments + 1])):
+            lines.append(" ".join([str(i + 1), str(last - int(b)), str(last - int(a)), *marker]))
+        lines += [" ".join(words) for words in rest[n_segments + 1 :]]
+        turned.write_text("\n".join(lines) + "\n")
+        sums = set()
+        for graph in (PLATE, turned):
+            for ending in ("h5m", "ele"):
+                mesh = self.folder / f"sum.{ending}"
+                made = barrio("delaunay", graph, *BOUNDS, "-o", mesh, "--json")
+                self.assert_code(made, 0)
+                sums.add(made.json()["checksum"])
+                audit = barrio("delaunay", "--audit", mesh, PLATE, *BOUNDS, "--json")
+                self.assert_code(audit, 0)
+                sums.add(audit.json()["audit"]["checksum"])
+        self.assertEqual(len(sums), 1)
+        self.assertRegex(sums.pop(), "^[0-9a-f]{16}$")
+        finer = barrio("delaunay", PLATE, "--max-area", 0.005, "-o", mesh, "--json")
+        self.assertNotEqual(finer.json()["checksum"], made.json()["checksum"])
+
+    def test_a_forecast_is_told_and_what_memory_cannot_hold_is_refused(self) -> None:
+        square, old = self.folder / "square.poly", self.folder / "old.h5m"
+        square.write_text(SQUARE + SIDES)
+        old.write_bytes(OLD)
+        for words in (("--max-area", "1e-12"), ("--area", "1e-12 + 1e-13*x")):
+            refused = barrio("delaunay", square, *words, "-o", old)
+            self.assert_code(refused, 1)
+            self.assertRegex(
+                refused.err, r"would make about 1\.[56]e12 triangles, \S+ TiB, but this machine has"
+            )
+            self.assertIn("by --max-triangles", refused.err)
+            self.assertEqual(old.read_bytes(), OLD)
+        together = barrio("delaunay", square, "--max-area", "1e-12", "-o", old, ranks=2)
+        self.assert_code(together, 1)
+        self.assertEqual(together.err.count("error:"), 1)
+        limited = barrio(
+            "delaunay", square, "--max-area", "1e-12", "--max-triangles", 500, "-o", old, "--json"
+        )
+        self.assert_code(limited, 0)
+        self.assertLessEqual(limited.json()["triangles"], 500)
+        self.assertAlmostEqual(limited.json()["forecast"]["triangles"], 1.55e12, delta=1)
+        self.assertFalse(limited.json()["is_complete"])
+        made = barrio("delaunay", square, "--max-area", "1e-3", "-o", old)
+        self.assert_code(made, 0)
+        self.assertIn("1 550 triangles were expected from areas and bounds", made.out)
+        angle = barrio("delaunay", square, "-o", old, "--json")
+        self.assertIsNone(angle.json()["forecast"]["triangles"])
+        self.assertNotIn("expected", barrio("delaunay", square, "-o", old).out)
+
+    def test_an_angle_that_needs_very_many_triangles_is_not_reached(self) -> None:
+        lines, mesh = self.folder / "lines.poly", self.folder / "lines.h5m"
+        lines.write_text(
+            "8 2 0 0\n" + SQUARE.split("\n", 1)[1] + "5 0.2 0.5\n6 0.8 0.5\n7 0.2 0.5000001\n"
+            "8 0.8 0.5000001\n6 0\n1 1 2\n2 2 3\n3 3 4\n4 4 1\n5 5 6\n6 7 8\n0\n"
+        )
+        made = barrio("delaunay", lines, "--min-angle", 30, "-o", mesh)
+        self.assert_code(made, 0)
+        self.assertIn(
+            "not reached: 5 008 000 triangles do not suffice for a min angle of 30 degrees; use a smaller one, or "
+            "allow more by --max-triangles",
+            made.out,
+        )
+
 
 if __name__ == "__main__":
     unittest.main()

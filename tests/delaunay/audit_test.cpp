@@ -48,8 +48,8 @@ TEST_F(AuditTest, FindsATurnedTriangle) {
 
 TEST_F(AuditTest, FindsAMissingTriangle) {
   // an inner triangle: its edges become a loop on no segment
-  const auto is_inside = [&](const std::array<std::int64_t, 3>& t) {
-    return std::ranges::none_of(mesh_.edges, [&](const std::array<std::int64_t, 2>& edge) {
+  const auto is_inside = [&](const std::array<std::int32_t, 3>& t) {
+    return std::ranges::none_of(mesh_.edges, [&](const std::array<std::int32_t, 2>& edge) {
       return std::ranges::find(t, edge[0]) != t.end() || std::ranges::find(t, edge[1]) != t.end();
     });
   };
@@ -64,7 +64,7 @@ TEST_F(AuditTest, FindsATriangleTwice) {
 
 TEST_F(AuditTest, FindsAMovedInputPoint) {
   mesh_.points[0][0] += 1e-9;
-  EXPECT_EQ(faults(), "points segments boundary area ");
+  EXPECT_EQ(faults(), "points segments boundary area markers ");
 }
 
 TEST_F(AuditTest, FindsAVertexWithoutTriangles) {
@@ -73,7 +73,7 @@ TEST_F(AuditTest, FindsAVertexWithoutTriangles) {
 }
 
 TEST_F(AuditTest, FindsARowThatIsNone) {
-  mesh_.triangles[0][0] = std::ssize(mesh_.points);
+  mesh_.triangles[0][0] = static_cast<std::int32_t>(mesh_.points.size());
   EXPECT_EQ(faults(), "rows ");
 }
 
@@ -102,12 +102,12 @@ TEST_F(AuditTest, FindsAnEdgeThatIsNotDelaunay) {
       for (std::size_t i = 0; i < 3; ++i) {
         for (std::size_t j = 0; j < 3; ++j) {
           if (t[(i + 1) % 3] != u[(j + 2) % 3] || t[(i + 2) % 3] != u[(j + 1) % 3]) continue;
-          const std::int64_t a = t[i];
-          const std::int64_t b = t[(i + 1) % 3];
-          const std::int64_t c = t[(i + 2) % 3];
-          const std::int64_t d = u[j];
-          const auto point = [&](std::int64_t v) { return mesh_.points[static_cast<std::size_t>(v)]; };
-          const bool is_free = std::ranges::none_of(mesh_.edges, [&](const std::array<std::int64_t, 2>& edge) {
+          const std::int32_t a = t[i];
+          const std::int32_t b = t[(i + 1) % 3];
+          const std::int32_t c = t[(i + 2) % 3];
+          const std::int32_t d = u[j];
+          const auto point = [&](std::int32_t v) { return mesh_.points[static_cast<std::size_t>(v)]; };
+          const bool is_free = std::ranges::none_of(mesh_.edges, [&](const std::array<std::int32_t, 2>& edge) {
             return edge == std::array{b, c} || edge == std::array{c, b};
           });
           if (!is_free || geometry::orient2d(point(a), point(b), point(d)) <= 0 ||
@@ -204,8 +204,9 @@ TEST(AuditOfSegments, KnowsThoseThatLieInsideInPart) {
   EXPECT_EQ(faults_of(refined(open), graph), "segments ");
   // one of the two pieces inside is no longer a segment
   AuditedMesh half = mesh;
-  const auto is_above = [&](const std::array<std::int64_t, 2>& edge) {
-    return std::ranges::all_of(edge, [&](std::int64_t v) {
+  half.edge_markers.clear();
+  const auto is_above = [&](const std::array<std::int32_t, 2>& edge) {
+    return std::ranges::all_of(edge, [&](std::int32_t v) {
       const Point& p = half.points[static_cast<std::size_t>(v)];
       return p[0] == 0.5 && p[1] >= 0.7;
     });

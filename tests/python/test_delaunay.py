@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -152,3 +154,57 @@ def test_geojson(tmp_path) -> None:
     mesh = delaunay.triangulate(graph, max_area=100)
     assert areas(mesh).sum() == pytest.approx(200 * 400 - 50 * 100, rel=1e-13)
     assert delaunay.audit(mesh, graph, min_angle=20, max_area=100).passes
+
+
+def test_the_audit_looks_at_labels_and_hulls() -> None:
+    graph = delaunay.Graph(
+        [[0, 0], [2, 0], [2, 1], [0, 1], [1, 0.2]],
+        [[0, 4], [4, 1], [1, 2], [2, 3], [3, 0]],
+        markers=[1, 2, 3, 4, 5],
+        regions=[[0.5, 0.5, 7, 0]],
+        attributes=[[0.0], [1.0], [2.0], [3.0], [4.0]],
+    )
+    mesh = delaunay.triangulate(graph, max_area=0.01)
+    found = delaunay.audit(mesh, graph, min_angle=20, max_area=0.01)
+    assert found.passes, found.checks
+    assert found.checksum == mesh.checksum
+    for name, field in (
+        ("markers", "edge_markers"),
+        ("region labels", "regions"),
+        ("attributes", "attributes"),
+    ):
+        values = getattr(mesh, field).copy()
+        values[0] += 1
+        spoilt = delaunay.audit(dataclasses.replace(mesh, **{field: values}), graph)
+        assert [check for check, (met, _) in spoilt.checks.items() if not met] == [name]
+    hull = delaunay.triangulate(graph, hull=True, max_area=0.01)
+    assert delaunay.audit(hull, graph, min_angle=20, hull=True).passes
+    assert not delaunay.audit(hull, graph, min_angle=20).passes
+    assert hull.checksum != mesh.checksum
+
+
+def test_one_checksum_for_any_order() -> None:
+    rng = np.random.default_rng(5)
+    points = rng.random((300, 2))
+    order = rng.permutation(300)
+    mesh = delaunay.triangulate(points, max_area=1e-3)
+    assert delaunay.triangulate(points[order], max_area=1e-3).checksum == mesh.checksum
+    assert delaunay.triangulate(points[order], max_area=9e-4).checksum != mesh.checksum
+
+
+def test_forecast_and_limits() -> None:
+    mesh = delaunay.triangulate(square(), max_area=1e-4)
+    assert mesh.n_expected == pytest.approx(15500)
+    assert abs(len(mesh.triangles) / 15500 - 1) < 0.1
+    assert delaunay.triangulate(square()).n_expected is None
+    with pytest.raises(
+        barrio.FailedError,
+        match=r"would make about 1\.[56]e12 triangles, \S+ TiB, but this machine has",
+    ):
+        delaunay.triangulate(square(), max_area=1e-12)
+    few = delaunay.triangulate(square(), max_area=1e-12, max_triangles=100)
+    assert not few.is_complete
+    assert few.max_triangles == 100
+    assert delaunay.triangulate(square()).max_triangles == 5_004_000
+    with pytest.raises(barrio.UsageError, match="max_triangles: is 0"):
+        delaunay.triangulate(square(), max_triangles=0)

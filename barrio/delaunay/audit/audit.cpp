@@ -5,19 +5,20 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numbers>
 #include <optional>
 #include <set>
 #include <utility>
 
-#include "barrio/base/error.hpp"
+#include "barrio/delaunay/audit/angles.hpp"
 #include "barrio/delaunay/audit/chains.hpp"
 #include "barrio/delaunay/audit/edge_table.hpp"
+#include "barrio/delaunay/audit/euler.hpp"
 #include "barrio/delaunay/audit/exact.hpp"
+#include "barrio/delaunay/audit/hull.hpp"
 #include "barrio/delaunay/audit/inside.hpp"
-#include "barrio/delaunay/audit/joined.hpp"
+#include "barrio/delaunay/audit/labels.hpp"
 #include "barrio/delaunay/audit/parts.hpp"
-#include "barrio/delaunay/segment_edges.hpp"
+#include "barrio/delaunay/checksum.hpp"
 
 namespace barrio::delaunay {
 namespace {
@@ -27,7 +28,6 @@ using detail::Edge2;
 using detail::EdgeTable;
 using detail::ExactSigns;
 using detail::InsideTest;
-using detail::Joined;
 using detail::Parts;
 
 std::string place(const Point& p) { return fmt::format("({:.9g}, {:.9g})", p[0], p[1]); }
@@ -35,7 +35,11 @@ std::string place(const Point& p) { return fmt::format("({:.9g}, {:.9g})", p[0],
 class Auditor {
  public:
   Auditor(const AuditedMesh& mesh, const PlanarGraph& graph, const AuditOptions& options)
-      : mesh_(mesh), graph_(graph), options_(options) {}
+      : mesh_(mesh),
+        graph_(graph),
+        options_(options),
+        fills_hull_(options.fills_hull || graph.segments.empty()),
+        segments_(graph.segments) {}
 
   Audit run() {
     result_.n_points = std::ssize(mesh_.points);
@@ -44,24 +48,30 @@ class Auditor {
     check_orientation();
     edges_.emplace(mesh_);
     if (!check_conformity()) return result_;
-    chains_.emplace(mesh_, graph_, *edges_, signs_);
+    if (fills_hull_) {
+      const std::vector<PlanarGraph::Edge> hull = detail::hull_of(graph_.points, signs_);
+      segments_.insert(segments_.end(), hull.begin(), hull.end());
+    }
+    chains_.emplace(mesh_, graph_.points, segments_, fills_hull_, *edges_, signs_);
     inside_.emplace(mesh_, boundary_);
     check_points();
     check_segments();
     check_boundary();
     check_delaunay();
     check_area();
-    check_euler();
+    result_.checks.push_back(detail::check_euler(mesh_, *edges_, boundary_, std::ssize(mesh_.points) - n_used_));
     check_holes();
     check_regions();
+    check_labels();
     check_angles();
     check_areas();
     result_.n_exact = signs_.n_exact();
+    result_.checksum = checksum(mesh_);
     return std::move(result_);
   }
 
  private:
-  const Point& point(std::int64_t v) const { return mesh_.points[v]; }
+  const Point& point(std::int32_t v) const { return mesh_.points[v]; }
   const Point& corner(std::int64_t t, std::size_t i) const { return point(mesh_.triangles[t][i % 3]); }
   bool report(const char* name, bool is_met, std::string text) {
     result_.checks.push_back({.name = name, .is_met = is_met, .text = std::move(text)});
@@ -70,15 +80,18 @@ class Auditor {
 
   bool check_rows() {
     const std::int64_t n = std::ssize(mesh_.points);
-    const auto is_row = [n](std::int64_t v) { return v >= 0 && v < n; };
+    const auto is_row = [n](std::int32_t v) { return v >= 0 && v < n; };
+    if (mesh_.triangles.size() > EdgeTable::max_triangles)
+      return report("rows", false, "the mesh has more than 2^30 triangles, which the audit cannot hold");
     for (std::size_t t = 0; t < mesh_.triangles.size(); ++t)
       if (!std::ranges::all_of(mesh_.triangles[t], is_row))
         return report("rows", false, fmt::format("triangle {} has a vertex out of range", t));
     for (const auto& edge : mesh_.edges)
       if (!std::ranges::all_of(edge, is_row)) return report("rows", false, "an edge has a vertex out of range");
+    if (const char* const fault = fault_of_labels(); fault != nullptr) return report("rows", false, fault);
     std::vector<char> is_used(mesh_.points.size(), 0);
     for (const auto& triangle : mesh_.triangles)
-      for (const std::int64_t v : triangle) is_used[v] = 1;
+      for (const std::int32_t v : triangle) is_used[v] = 1;
     for (std::size_t v = 0; v < mesh_.points.size(); ++v) {
       if (!std::isfinite(mesh_.points[v][0]) || !std::isfinite(mesh_.points[v][1]))
         return report("rows", false, fmt::format("vertex {} has coordinates that are not finite", v));
@@ -86,6 +99,20 @@ class Auditor {
     }
     return report("rows", !mesh_.triangles.empty(),
                   fmt::format("{} vertices, {} triangles", n, mesh_.triangles.size()));
+  }
+
+  /// Describe labels that do not fit their rows; null if all do.
+  [[nodiscard]] const char* fault_of_labels() const {
+    const auto has = [](const auto& labels, std::size_t n) { return labels.empty() || labels.size() == n; };
+    if (!has(mesh_.edge_markers, mesh_.edges.size())) return "markers are not as many as edges";
+    if (!has(mesh_.point_markers, mesh_.points.size())) return "markers are not as many as vertices";
+    if (!has(mesh_.triangle_regions, mesh_.triangles.size())) return "regions are not as many as triangles";
+    if (mesh_.attribute_values.size() != width_of(mesh_.attributes) * mesh_.points.size())
+      return "attributes are not as many as vertices need";
+    const std::int64_t n_regions = std::ssize(mesh_.regions);
+    if (std::ranges::any_of(mesh_.triangle_regions, [&](std::int32_t row) { return row < 0 || row > n_regions; }))
+      return "a triangle has a region out of range";
+    return nullptr;
   }
 
   void check_orientation() {
@@ -111,12 +138,12 @@ class Auditor {
         fault.empty() ? fmt::format("{} edges, {} at the boundary", edges_->n_edges(), boundary_.size()) : fault);
   }
 
-  /// Check that the points of the graph that are not vertices lie outside.
+  /// Check that the points of the graph that are not vertices lie outside; a point on the boundary must be a vertex.
   void check_points() {
     std::int64_t n_outside = 0;
     for (std::size_t i = 0; i < graph_.points.size(); ++i) {
       if (chains_->vertices()[i] >= 0) continue;
-      if ((*inside_)(graph_.points[i], signs_)) {
+      if (inside_->find(graph_.points[i], signs_) != InsideTest::Place::outside) {
         report("points", false, fmt::format("point {} at {} is missing", i, place(graph_.points[i])));
         return;
       }
@@ -125,28 +152,43 @@ class Auditor {
     report("points", true, fmt::format("{} of {} points outside", n_outside, graph_.points.size()));
   }
 
-  /// Check that the missing stretches of segments lie outside, by their middles.
+  /// Check that the missing stretches of segments lie outside, by their middles, and that a filled hull has its sides.
   void check_segments() {
     std::string fault = chains_->fault();
-    for (const Chains::Gap& gap : chains_->gaps())
-      if (fault.empty() && (*inside_)({0.5 * (gap.from[0] + gap.to[0]), 0.5 * (gap.from[1] + gap.to[1])}, signs_))
-        fault = fmt::format("segment {} is missing from {} to {}", gap.segment, place(gap.from), place(gap.to));
+    for (const Chains::Gap& gap : chains_->gaps()) {
+      // a side of the hull may be missing only where a hole is open to it
+      const bool is_side = gap.segment >= graph_.segments.size();
+      const Point middle{0.5 * (gap.from[0] + gap.to[0]), 0.5 * (gap.from[1] + gap.to[1])};
+      if (fault.empty() && ((is_side && graph_.holes.empty()) || (*inside_)(middle, signs_)))
+        fault = fmt::format("{} is missing from {} to {}",
+                            is_side ? "a side of the convex hull" : fmt::format("segment {}", gap.segment),
+                            place(gap.from), place(gap.to));
+    }
+    std::int64_t n_pieces = 0;
+    std::size_t n_present = 0;
+    std::size_t last = segments_.size();
+    for (const Chains::Piece& piece : chains_->pieces()) {
+      if (piece.segment >= graph_.segments.size()) break;  // sides of the hull come last
+      ++n_pieces;
+      n_present += std::exchange(last, piece.segment) != piece.segment ? 1 : 0;
+    }
     report("segments", fault.empty(),
-           fault.empty() ? fmt::format("{} in {} pieces, {} outside", graph_.segments.size() - chains_->n_absent(),
-                                       chains_->pieces().size(), chains_->n_absent())
-                         : fault);
+           fault.empty()
+               ? fmt::format("{} in {} pieces, {} outside", n_present, n_pieces, graph_.segments.size() - n_present)
+               : fault);
   }
 
-  /// Check that the boundary lies on segments. Without segments it is the convex hull, which is not checked here.
+  /// Check that the boundary lies on segments, or on the convex hull.
   void check_boundary() {
     for (const EdgeTable::Use& use : boundary_) {
-      if (graph_.segments.empty() || chains_->find(use.low, use.high) != nullptr) continue;
+      if (chains_->find(use.low, use.high) != nullptr) continue;
       report("boundary", false,
-             fmt::format("triangles end at the edge from {} to {}, which lies on no segment", place(point(use.low)),
-                         place(point(use.high))));
+             fmt::format("triangles end at the edge from {} to {}, which lies on no segment{}", place(point(use.low)),
+                         place(point(use.high)), fills_hull_ ? ", nor on the convex hull" : ""));
       return;
     }
-    report("boundary", true, fmt::format("{} edges, on segments", boundary_.size()));
+    report("boundary", true,
+           fmt::format("{} edges, on segments{}", boundary_.size(), fills_hull_ ? " or the convex hull" : ""));
   }
 
   void check_delaunay() {
@@ -175,10 +217,6 @@ class Auditor {
                                       : Edge2{point(use.high), point(use.low)});
     const std::vector<Edge2> of_graph = boundary_of_graph();
     result_.area = detail::exact_area(of_mesh);
-    if (graph_.segments.empty()) {
-      report("area", result_.area > 0, fmt::format("{:.17g}", result_.area));
-      return;
-    }
     const double difference = detail::exact_difference(of_mesh, of_graph);
     double largest = 0.0;
     for (const Point& p : mesh_.points) largest = std::max({largest, std::abs(p[0]), std::abs(p[1])});
@@ -188,17 +226,18 @@ class Auditor {
       allowed += 4 * std::numeric_limits<double>::epsilon() * largest *
                  std::hypot(edge.to[0] - edge.from[0], edge.to[1] - edge.from[1]);
     report("area", std::abs(difference) <= allowed && result_.area > 0,
-           fmt::format("{:.17g}, {:.3g} more than the segments enclose", result_.area, difference));
+           fmt::format("{:.17g}, {:.3g} more than the {}", result_.area, difference,
+                       fills_hull_ ? "convex hull has" : "segments enclose"));
   }
 
   /// Return the boundary by the points of the graph alone: one edge between two successive ones on a segment.
   [[nodiscard]] std::vector<Edge2> boundary_of_graph() const {
     std::vector<char> is_input(mesh_.points.size(), 0);
-    for (const std::int64_t v : chains_->vertices())
+    for (const std::int32_t v : chains_->vertices())
       if (v >= 0) is_input[v] = 1;
     std::vector<Edge2> found;
-    std::set<std::array<std::int64_t, 2>> taken;  // a graph may repeat a segment
-    std::int64_t start = -1;
+    std::set<std::array<std::int32_t, 2>> taken;  // a graph may repeat a segment
+    std::int32_t start = -1;
     for (const Chains::Piece& piece : chains_->pieces()) {
       if (is_input[piece.from] != 0) start = piece.from;
       if (is_input[piece.to] == 0) continue;
@@ -208,47 +247,6 @@ class Auditor {
       found.push_back(is_forward ? Edge2{point(start), point(piece.to)} : Edge2{point(piece.to), point(start)});
     }
     return found;
-  }
-
-  /// Check Euler's formula. A vertex where parts touch counts once for each part.
-  void check_euler() {
-    Joined parts(mesh_.triangles.size());
-    edges_->for_each([&](std::span<const EdgeTable::Use> uses) {
-      if (uses.size() == 2) parts.join(uses[0].triangle, uses[1].triangle);
-    });
-    // a fan: the corners at a vertex of triangles that share edges there. Each fan counts as a vertex
-    Joined corners(3 * mesh_.triangles.size());
-    const auto corner_of = [&](std::int64_t t, std::int64_t v) -> std::size_t {
-      const auto& triangle = mesh_.triangles[t];
-      return 3 * t + (std::ranges::find(triangle, v) - triangle.begin());
-    };
-    edges_->for_each([&](std::span<const EdgeTable::Use> uses) {
-      if (uses.size() != 2) return;
-      for (const std::int64_t v : {uses[0].low, uses[0].high})
-        corners.join(corner_of(uses[0].triangle, v), corner_of(uses[1].triangle, v));
-    });
-    const std::int64_t n_fans = corners.count();
-    // loops: a boundary edge is joined with the one that starts in the fan where it ends
-    std::vector<std::pair<std::size_t, std::size_t>> begins;  // fan, boundary edge
-    for (std::size_t i = 0; i < boundary_.size(); ++i) {
-      const EdgeTable::Use& use = boundary_[i];
-      begins.emplace_back(corners.root(corner_of(use.triangle, use.is_upward ? use.low : use.high)), i);
-    }
-    std::ranges::sort(begins);
-    Joined loops(boundary_.size());
-    for (std::size_t i = 0; i < boundary_.size(); ++i) {
-      const EdgeTable::Use& use = boundary_[i];
-      const std::size_t fan = corners.root(corner_of(use.triangle, use.is_upward ? use.high : use.low));
-      const auto next = std::ranges::lower_bound(begins, std::pair{fan, std::size_t{0}});
-      if (next != begins.end() && next->first == fan) loops.join(i, next->second);
-    }
-    const std::int64_t number = n_fans - edges_->n_edges() + std::ssize(mesh_.triangles);
-    const std::int64_t wanted = 2 * parts.count() - loops.count();
-    const std::int64_t n_stray = std::ssize(mesh_.points) - n_used_;
-    report(
-        "euler", number == wanted && n_stray == 0,
-        fmt::format("{} - {} + {} = {}; {} parts and {} loops require {}; {} vertices without triangles", n_fans,
-                    edges_->n_edges(), mesh_.triangles.size(), number, parts.count(), loops.count(), wanted, n_stray));
   }
 
   void check_holes() {
@@ -282,88 +280,23 @@ class Auditor {
     return std::min(bound, options_.area_at(centroid));
   }
 
-  void check_angles() {
-    double least = 180.0;
-    std::int64_t n_below = 0;
-    std::int64_t n_explained = 0;
-    std::string fault;
-    for (std::int64_t t = 0; t < std::ssize(mesh_.triangles); ++t) {
-      double smallest = 180.0;
-      std::size_t where = 0;
-      for (std::size_t i = 0; i < 3; ++i) {
-        const Point& p = corner(t, i);
-        const Point& q = corner(t, i + 1);
-        const Point& r = corner(t, i + 2);
-        const double cross = (q[0] - p[0]) * (r[1] - p[1]) - (q[1] - p[1]) * (r[0] - p[0]);
-        const double dot = (q[0] - p[0]) * (r[0] - p[0]) + (q[1] - p[1]) * (r[1] - p[1]);
-        const double angle = std::atan2(cross, dot) * 180 / std::numbers::pi;
-        if (angle >= smallest) continue;
-        smallest = angle;
-        where = i;
-      }
-      least = std::min(least, smallest);
-      constexpr double rounding = 1e-6;
-      if (smallest >= options_.min_angle - rounding) continue;
-      ++n_below;
-      if (is_at_small_angle(t, where)) {
-        ++n_explained;
-      } else if (fault.empty()) {
-        fault = fmt::format("triangle {} has {:.4f} degrees at {}", t, smallest, place(corner(t, where)));
-      }
-    }
-    result_.min_angle = least;
-    report("angles", fault.empty(),
-           fault.empty() ? fmt::format("min {:.4f} degrees; {} below {:g} where segments meet in small angles", least,
-                                       n_explained, options_.min_angle)
-                         : fmt::format("{}, and {} more", fault, n_below - n_explained - 1));
+  void check_labels() {
+    const detail::Labelled of{.mesh = mesh_,
+                              .graph = graph_,
+                              .segments = segments_,
+                              .edges = *edges_,
+                              .chains = *chains_,
+                              .fills_hull = fills_hull_};
+    result_.checks.push_back(detail::check_markers(of));
+    result_.checks.push_back(detail::check_point_markers(of));
+    result_.checks.push_back(detail::check_region_labels(of, parts_ ? &*parts_ : nullptr));
+    result_.checks.push_back(detail::check_attributes(of));
   }
 
-  /// Return the segments that a vertex lies on, ends included.
-  [[nodiscard]] std::vector<std::size_t> segments_at(std::int64_t v) const {
-    std::vector<std::size_t> found;
-    const auto [first, last] =
-        std::ranges::equal_range(pieces_at_, v, {}, &std::pair<std::int64_t, std::size_t>::first);
-    for (auto i = first; i != last; ++i) found.push_back(i->second);
-    return found;
-  }
-  /// Tell whether the angle at a corner lies opposite an edge that joins two segments which meet in a small angle. No
-  /// points can make such an angle larger.
-  [[nodiscard]] bool is_at_small_angle(std::int64_t t, std::size_t i) {
-    if (pieces_at_.empty()) {
-      for (const Chains::Piece& piece : chains_->pieces()) {
-        pieces_at_.emplace_back(piece.from, piece.segment);
-        pieces_at_.emplace_back(piece.to, piece.segment);
-      }
-      std::ranges::sort(pieces_at_);
-    }
-    const auto& triangle = mesh_.triangles[t];
-    for (const std::size_t s : segments_at(triangle[(i + 1) % 3]))
-      for (const std::size_t r : segments_at(triangle[(i + 2) % 3]))
-        if (s != r && meet_in_small_angle(s, r)) return true;
-    return false;
-  }
-  /// Tell whether an end of a segment lies on another one, ends included.
-  [[nodiscard]] bool touches(std::size_t s, std::size_t r) {
-    const Point& a = end_of(r, 0);
-    const Point& b = end_of(r, 1);
-    for (std::size_t e = 0; e < 2; ++e) {
-      const Point& p = end_of(s, e);
-      if (p == a || p == b) return true;
-      const double along = (p[0] - a[0]) * (b[0] - a[0]) + (p[1] - a[1]) * (b[1] - a[1]);
-      const double whole = (b[0] - a[0]) * (b[0] - a[0]) + (b[1] - a[1]) * (b[1] - a[1]);
-      if (along > 0 && along < whole && signs_.orientation(a, b, p) == 0) return true;
-    }
-    return false;
-  }
-  [[nodiscard]] bool meet_in_small_angle(std::size_t s, std::size_t r) {
-    if (!touches(s, r) && !touches(r, s)) return false;
-    const Point u{end_of(s, 1)[0] - end_of(s, 0)[0], end_of(s, 1)[1] - end_of(s, 0)[1]};
-    const Point v{end_of(r, 1)[0] - end_of(r, 0)[0], end_of(r, 1)[1] - end_of(r, 0)[1]};
-    constexpr double small = std::numbers::pi / 3 + 1e-9;
-    return std::atan2(std::abs(u[0] * v[1] - u[1] * v[0]), std::abs(u[0] * v[0] + u[1] * v[1])) <= small;
-  }
-  [[nodiscard]] const Point& end_of(std::size_t segment, std::size_t which) const {
-    return graph_.points[graph_.segments[segment].ends[which]];
+  void check_angles() {
+    detail::AngleCheck angles(mesh_, graph_.points, segments_, *chains_, signs_);
+    result_.checks.push_back(angles.run(options_.min_angle));
+    result_.min_angle = angles.smallest();
   }
 
   void check_areas() {
@@ -394,6 +327,8 @@ class Auditor {
   const AuditedMesh& mesh_;
   const PlanarGraph& graph_;
   const AuditOptions& options_;
+  bool fills_hull_;
+  std::vector<PlanarGraph::Edge> segments_;  // of the graph, then sides of its hull if that is filled
   Audit result_;
   ExactSigns signs_;
   std::optional<EdgeTable> edges_;
@@ -401,7 +336,6 @@ class Auditor {
   std::optional<InsideTest> inside_;
   std::optional<Parts> parts_;
   std::vector<EdgeTable::Use> boundary_;
-  std::vector<std::pair<std::int64_t, std::size_t>> pieces_at_;  // vertex, segment
   std::int64_t n_used_ = 0;
 };
 
@@ -413,15 +347,6 @@ Audit audit(const AuditedMesh& mesh, const PlanarGraph& graph, const AuditOption
   return Auditor(mesh, graph, options).run();
 }
 
-AuditedMesh audited(const Triangulation& mesh) {
-  AuditedMesh result;
-  result.points.assign(mesh.points.items().begin(), mesh.points.items().end());
-  for (const Triangle& t : mesh.triangles.items())
-    if (t.is_used()) result.triangles.push_back({t.vertices[0], t.vertices[1], t.vertices[2]});
-  for (const SegmentEdge& edge : segment_edges(mesh)) result.edges.push_back({edge.ends[0], edge.ends[1]});
-  return result;
-}
-
 Json to_json(const Audit& audit) {
   Json checks = Json::array();
   for (const Audit::Check& check : audit.checks)
@@ -430,7 +355,7 @@ Json to_json(const Audit& audit) {
           {"points", audit.n_points},     {"triangles", audit.n_triangles},
           {"exact_signs", audit.n_exact}, {"min_angle", audit.min_angle},
           {"area", audit.area},           {"max_area", audit.max_area},
-          {"yardstick", audit.yardstick}};
+          {"yardstick", audit.yardstick}, {"checksum", fmt::format("{:016x}", audit.checksum)}};
 }
 
 }  // namespace barrio::delaunay

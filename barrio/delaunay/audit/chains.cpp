@@ -14,7 +14,7 @@
 namespace barrio::delaunay::detail {
 namespace {
 
-std::array<std::int64_t, 2> ordered(std::int64_t a, std::int64_t b) noexcept {
+std::array<std::int32_t, 2> sorted_ends(std::int32_t a, std::int32_t b) noexcept {
   return {std::min(a, b), std::max(a, b)};
 }
 
@@ -23,7 +23,7 @@ std::array<std::int64_t, 2> ordered(std::int64_t a, std::int64_t b) noexcept {
 /// A segment of the graph, from its start to its end.
 class Chains::Line {
  public:
-  Line(const Point& from, const Point& to, std::int64_t last)
+  Line(const Point& from, const Point& to, std::int32_t last)
       : from_(from),
         to_(to),
         along_{to[0] - from[0], to[1] - from[1]},
@@ -34,7 +34,7 @@ class Chains::Line {
   [[nodiscard]] const Point& to() const noexcept { return to_; }
   [[nodiscard]] double length() const noexcept { return length_; }
   /// Return the vertex at its end, or -1.
-  [[nodiscard]] std::int64_t last() const noexcept { return last_; }
+  [[nodiscard]] std::int32_t last() const noexcept { return last_; }
   /// Return how far along it a point lies.
   [[nodiscard]] double progress(const Point& p) const noexcept {
     return ((p[0] - from_[0]) * along_[0] + (p[1] - from_[1]) * along_[1]) / length_;
@@ -49,29 +49,32 @@ class Chains::Line {
   Point to_;
   Point along_;
   double length_;
-  std::int64_t last_;
+  std::int32_t last_;
 };
 
-Chains::Chains(const AuditedMesh& mesh, const PlanarGraph& graph, const EdgeTable& edges, ExactSigns& signs)
-    : mesh_(&mesh), is_input_(mesh.points.size(), 0) {
-  find_vertices(graph);
+Chains::Chains(const AuditedMesh& mesh, std::span<const Point> points, std::span<const PlanarGraph::Edge> segments,
+               bool fills_hull, const EdgeTable& edges, ExactSigns& signs)
+    : mesh_(&mesh), points_(points), segments_(segments), is_input_(mesh.points.size(), 0) {
+  find_vertices();
   double largest = 0.0;
   for (const Point& p : mesh.points) largest = std::max({largest, std::abs(p[0]), std::abs(p[1])});
   rounding_ = 8 * std::numeric_limits<double>::epsilon() * largest;
-  if (!list_neighbours(edges)) return;
-  list_stops(graph, edges);
-  for (std::size_t s = 0; s < graph.segments.size(); ++s) follow(graph, s, signs);
+  if (!list_neighbours(fills_hull, edges)) return;
+  list_stops(edges);
+  for (std::uint32_t s = 0; s < segments_.size(); ++s) follow(s, signs);
   by_edge_.resize(pieces_.size());
-  std::iota(by_edge_.begin(), by_edge_.end(), std::size_t{0});
-  std::ranges::sort(by_edge_, {}, [&](std::size_t i) { return ordered(pieces_[i].from, pieces_[i].to); });
+  std::iota(by_edge_.begin(), by_edge_.end(), 0U);
+  std::ranges::sort(by_edge_, {},
+                    [&](std::uint32_t i) { return std::pair{sorted_ends(pieces_[i].from, pieces_[i].to), i}; });
 }
 
-void Chains::find_vertices(const PlanarGraph& graph) {
-  std::vector<std::int64_t> order(mesh_->points.size());
-  std::iota(order.begin(), order.end(), std::int64_t{0});
-  const auto point_of = [&](std::int64_t v) -> const Point& { return point(v); };
+void Chains::find_vertices() {
+  std::vector<std::int32_t> order(mesh_->points.size());
+  std::iota(order.begin(), order.end(), std::int32_t{0});
+  const auto point_of = [&](std::int32_t v) -> const Point& { return point(v); };
   std::ranges::sort(order, {}, point_of);
-  for (const Point& p : graph.points) {
+  vertices_.reserve(points_.size());
+  for (const Point& p : points_) {
     const auto found = std::ranges::lower_bound(order, p, {}, point_of);
     const bool is_found = found != order.end() && point(*found) == p;
     vertices_.push_back(is_found ? *found : -1);
@@ -79,49 +82,59 @@ void Chains::find_vertices(const PlanarGraph& graph) {
   }
 }
 
-bool Chains::list_neighbours(const EdgeTable& edges) {
-  first_.assign(mesh_->points.size() + 1, 0);
+bool Chains::list_neighbours(bool fills_hull, const EdgeTable& edges) {
+  std::vector<std::array<std::int32_t, 2>> more;
+  if (fills_hull)
+    edges.for_each([&](std::span<const EdgeTable::Use> uses) {
+      if (uses.size() == 1) more.push_back({uses[0].low, uses[0].high});
+    });
+  const std::array<const std::vector<std::array<std::int32_t, 2>>*, 2> lists{&mesh_->edges, &more};
+  // after the sums, `first_` is one entry ahead, so that places need no copy of it
+  first_.assign(mesh_->points.size() + 2, 0);
   for (const auto& edge : mesh_->edges) {
     if (edges.find(edge[0], edge[1]).empty()) {
       fault_ = fmt::format("edge {} to {} is not an edge of a triangle", edge[0], edge[1]);
       return false;
     }
-    for (const std::int64_t v : edge) ++first_[v + 1];
   }
+  for (const auto* list : lists)
+    for (const auto& edge : *list)
+      for (const std::int32_t v : edge) ++first_[v + 2];
   std::partial_sum(first_.begin(), first_.end(), first_.begin());
-  next_.resize(2 * mesh_->edges.size());
-  std::vector<std::int64_t> place(first_.begin(), first_.end() - 1);
-  for (const auto& edge : mesh_->edges)
-    for (std::size_t i = 0; i < 2; ++i) next_[place[edge[i]]++] = edge[1 - i];
+  next_.resize(2 * (mesh_->edges.size() + more.size()));
+  for (const auto* list : lists)
+    for (const auto& edge : *list)
+      for (std::size_t i = 0; i < 2; ++i) next_[first_[edge[i] + 1]++] = edge[1 - i];
+  first_.pop_back();
   return true;
 }
 
-void Chains::list_stops(const PlanarGraph& graph, const EdgeTable& edges) {
-  if (graph.segments.empty()) return;
+void Chains::list_stops(const EdgeTable& edges) {
+  if (segments_.empty()) return;
   edges.for_each([&](std::span<const EdgeTable::Use> uses) {
     if (uses.size() != 1) return;
-    for (const std::int64_t v : {uses[0].low, uses[0].high})
+    for (const std::int32_t v : {uses[0].low, uses[0].high})
       if (is_input_[v] != 0) stops_.push_back(v);
   });
-  std::ranges::sort(stops_, {}, [&](std::int64_t v) { return std::pair{point(v), v}; });
+  std::ranges::sort(stops_, {}, [&](std::int32_t v) { return std::pair{point(v), v}; });
   stops_.erase(std::ranges::unique(stops_).begin(), stops_.end());
 }
 
 /// Walk from a vertex on a line towards the line's end: in each step to the nearest vertex ahead on it, and back from a
 /// dead end, such as one beside a segment that is some ulps away.
 /// @return the vertices to the end, or on the farthest path
-std::vector<std::int64_t> Chains::walk(std::int64_t from, const Line& line, ExactSigns& signs) const {
-  std::vector<std::int64_t> path{from};
-  std::vector<std::int64_t> farthest;
-  std::unordered_set<std::int64_t> dead_ends;
+std::vector<std::int32_t> Chains::walk(std::int32_t from, const Line& line, ExactSigns& signs) const {
+  std::vector<std::int32_t> path{from};
+  std::vector<std::int32_t> farthest;
+  std::unordered_set<std::int32_t> dead_ends;
   double reached = -std::numeric_limits<double>::infinity();
   while (!path.empty() && path.back() != line.last()) {
-    const std::int64_t at = path.back();
+    const std::int32_t at = path.back();
     const double here = line.progress(point(at));
     double nearest = std::numeric_limits<double>::infinity();
-    std::int64_t next = -1;
-    for (std::int64_t i = first_[at]; i < first_[at + 1]; ++i) {
-      const std::int64_t w = next_[i];
+    std::int32_t next = -1;
+    for (std::uint32_t i = first_[at]; i < first_[at + 1]; ++i) {
+      const std::int32_t w = next_[i];
       const Point& p = point(w);
       const double there = line.progress(p);
       if (line.distance(p) > rounding_ || there <= here || there > line.length() + rounding_ || there >= nearest ||
@@ -147,10 +160,10 @@ std::vector<std::int64_t> Chains::walk(std::int64_t from, const Line& line, Exac
 }
 
 /// Find the vertices where a line may come back to the triangles, from its start to its end.
-std::vector<std::int64_t> Chains::stops_on(const Line& line, ExactSigns& signs) const {
+std::vector<std::int32_t> Chains::stops_on(const Line& line, ExactSigns& signs) const {
   const auto [low, high] = std::minmax(line.from()[0], line.to()[0]);
-  const auto begin = std::ranges::lower_bound(stops_, low, {}, [&](std::int64_t v) { return point(v)[0]; });
-  std::vector<std::int64_t> found;
+  const auto begin = std::ranges::lower_bound(stops_, low, {}, [&](std::int32_t v) { return point(v)[0]; });
+  std::vector<std::int32_t> found;
   for (auto i = begin; i != stops_.end() && point(*i)[0] <= high; ++i) {
     const Point& p = point(*i);
     const double progress = line.progress(p);
@@ -158,36 +171,41 @@ std::vector<std::int64_t> Chains::stops_on(const Line& line, ExactSigns& signs) 
         line.has(p, signs))
       found.push_back(*i);
   }
-  std::ranges::sort(found, {}, [&](std::int64_t v) { return line.progress(point(v)); });
+  std::ranges::sort(found, {}, [&](std::int32_t v) { return line.progress(point(v)); });
   return found;
 }
 
-void Chains::follow(const PlanarGraph& graph, std::size_t segment, ExactSigns& signs) {
-  const auto [a, b] = graph.segments[segment].ends;
-  const std::int64_t first = vertices_[a];
-  const Line line(graph.points[a], graph.points[b], vertices_[b]);
-  const std::size_t n_before = pieces_.size();
+void Chains::follow(std::uint32_t segment, ExactSigns& signs) {
+  const auto [a, b] = segments_[segment].ends;
+  const std::int32_t first = vertices_[a];
+  const Line line(points_[a], points_[b], vertices_[b]);
   Point here = line.from();
-  const auto go_on = [&](std::int64_t from) {
-    const std::vector<std::int64_t> path = walk(from, line, signs);
+  const auto go_on = [&](std::int32_t from) {
+    const std::vector<std::int32_t> path = walk(from, line, signs);
     for (std::size_t i = 0; i + 1 < path.size(); ++i) pieces_.push_back({path[i], path[i + 1], segment});
     here = point(path.back());
     return path.back() == line.last();
   };
   if (first >= 0 && go_on(first)) return;
-  for (const std::int64_t stop : stops_on(line, signs)) {
+  for (const std::int32_t stop : stops_on(line, signs)) {
     if (line.progress(point(stop)) <= line.progress(here)) continue;
     gaps_.push_back({here, point(stop), segment});
     if (go_on(stop)) return;
   }
   gaps_.push_back({here, line.to(), segment});
-  if (pieces_.size() == n_before) ++n_absent_;
 }
 
-const Chains::Piece* Chains::find(std::int64_t a, std::int64_t b) const noexcept {
-  const auto key = [&](std::size_t i) { return ordered(pieces_[i].from, pieces_[i].to); };
-  const auto found = std::ranges::lower_bound(by_edge_, ordered(a, b), {}, key);
-  return found != by_edge_.end() && key(*found) == ordered(a, b) ? &pieces_[*found] : nullptr;
+std::span<const std::uint32_t> Chains::find_all(std::int32_t a, std::int32_t b) const noexcept {
+  // a vertex without listed edges is on no segment; most edges have one
+  if (first_.empty() || first_[a] == first_[a + 1] || first_[b] == first_[b + 1]) return {};
+  const auto key = [&](std::uint32_t i) { return sorted_ends(pieces_[i].from, pieces_[i].to); };
+  const auto found = std::ranges::equal_range(by_edge_, sorted_ends(a, b), {}, key);
+  return {found.begin(), found.end()};
+}
+
+const Chains::Piece* Chains::find(std::int32_t a, std::int32_t b) const noexcept {
+  const std::span<const std::uint32_t> found = find_all(a, b);
+  return found.empty() ? nullptr : &pieces_[found.front()];
 }
 
 }  // namespace barrio::delaunay::detail

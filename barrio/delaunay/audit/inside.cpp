@@ -39,22 +39,22 @@ std::size_t InsideTest::strip(double y) const noexcept {
   return static_cast<std::size_t>(std::clamp(part * n_strips_, 0.0, n_strips_ - 1.0));
 }
 
-bool InsideTest::operator()(const Point& p, ExactSigns& signs) const {
-  if (!(p[1] >= low_ && p[1] <= high_)) return false;
+InsideTest::Place InsideTest::find(const Point& p, ExactSigns& signs) const {
+  if (!(p[1] >= low_ && p[1] <= high_)) return Place::outside;
   bool is_odd = false;
   const std::size_t s = strip(p[1]);
   for (std::size_t k = first_[s]; k < first_[s + 1]; ++k) {
     const EdgeTable::Use& use = boundary_[edges_[k]];
     const Point& a = mesh_->points[use.low];
     const Point& b = mesh_->points[use.high];
-    if (p == a || p == b) return false;  // on the boundary
-    if (a[1] == p[1] && b[1] == p[1] && (a[0] < p[0]) == (p[0] < b[0])) return false;
+    if (p == a || p == b) return Place::boundary;
+    if (a[1] == p[1] && b[1] == p[1] && (a[0] < p[0]) == (p[0] < b[0])) return Place::boundary;
     if ((a[1] > p[1]) == (b[1] > p[1])) continue;
     const int side = a[1] < b[1] ? signs.orientation(a, b, p) : signs.orientation(b, a, p);
-    if (side == 0) return false;  // on the boundary
+    if (side == 0) return Place::boundary;
     if (side > 0) is_odd = !is_odd;
   }
-  return is_odd;
+  return is_odd ? Place::inside : Place::outside;
 }
 
 }  // namespace barrio::delaunay::detail

@@ -15,8 +15,10 @@ namespace barrio::delaunay::detail {
 class InsideTest {
  public:
   InsideTest(const AuditedMesh& mesh, std::vector<EdgeTable::Use> boundary);
+  enum class Place : std::uint8_t { outside, boundary, inside };
+  [[nodiscard]] Place find(const Point& p, ExactSigns& signs) const;
   /// Tell whether a position lies inside; the boundary does not belong to the inside.
-  [[nodiscard]] bool operator()(const Point& p, ExactSigns& signs) const;
+  [[nodiscard]] bool operator()(const Point& p, ExactSigns& signs) const { return find(p, signs) == Place::inside; }
 
  private:
   [[nodiscard]] std::size_t strip(double y) const noexcept;

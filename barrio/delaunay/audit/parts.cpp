@@ -69,7 +69,7 @@ void Parts::find_by_places(ExactSigns& signs) {
 void Parts::find_by_sides() {
   // sort the pieces by edges: where one says outside, another of the same edge may name a region
   struct Said {
-    std::array<std::int64_t, 2> ends;
+    std::array<std::int32_t, 2> ends;
     std::array<std::int32_t, 2> sides;  // left and right of the way from the lower end
   };
   std::vector<Said> all;

@@ -18,6 +18,9 @@ namespace {
 /// New points lie a little nearer to their edge than where it is seen under the min angle.
 constexpr double nearer = 0.98;
 
+/// Max number of triangles that `Side` can tell apart.
+constexpr std::int64_t max_rows = (std::int64_t{1} << 30) - 1;
+
 /// Tell whether signs are exact for a point: see `triangulate`.
 bool is_exact(const Point& p) noexcept {
   return std::ranges::all_of(p, [](double x) { return x == 0.0 || std::abs(x) >= geometry::min_exact; });
@@ -47,6 +50,9 @@ Refinement::Refinement(Triangulation& mesh, const RefineOptions& options)
   reach_ = options.min_angle > 0 ? nearer * 0.5 / std::tan(angle / 2) : std::numeric_limits<double>::infinity();
   constexpr double usual_angle = 20 * std::numbers::pi / 180;
   flattest_ = 4 / std::tan(std::max(angle, usual_angle));
+  constexpr std::int64_t for_any_input = 5'000'000;
+  constexpr std::int64_t for_each_vertex = 1000;
+  first_limit_ = for_any_input + for_each_vertex * mesh.n_vertices();
   has_bounds_ =
       options.max_area > 0 || options.area_at ||
       (options.keeps_regions && std::ranges::any_of(mesh.regions, [](const Region& r) { return r.max_area > 0; }));
@@ -100,7 +106,10 @@ bool Refinement::is_between_shells(const Triangle& t, std::uint32_t shortest) co
 bool Refinement::is_bad(const Triangle& t, double& key) {
   const Shape shape(mesh_->point(t.vertices[0]), mesh_->point(t.vertices[1]), mesh_->point(t.vertices[2]));
   key = shape.squares[shape.shortest];
-  if (has_bounds_ && 0.5 * shape.double_area > bound_of_area(t)) return true;
+  if (has_bounds_ && 0.5 * shape.double_area > bound_of_area(t)) {
+    ++n_too_large_;
+    return true;
+  }
   return shape.is_sharper(sine_squared_) && !is_between_shells(t, shape.shortest);
 }
 
@@ -117,7 +126,9 @@ bool Refinement::encroaches(const Point& p, const Point& a, const Point& b) cons
 /// Tell whether every triangle on a segment would miss its area bound or have a smaller angle. Such a segment is split
 /// at once: points added before its own would have to be removed again.
 bool Refinement::is_too_long(const Triangle& t, const Point& a, const Point& b) {
-  return has_bounds_ && squared_distance(a, b) > flattest_ * bound_of_area(t);
+  if (!has_bounds_ || squared_distance(a, b) <= flattest_ * bound_of_area(t)) return false;
+  ++n_too_large_;
+  return true;
 }
 
 bool Refinement::may_split(Side side) const noexcept {
@@ -218,9 +229,17 @@ Side Refinement::remove_vertices_near(Side segment) {
   return segment;
 }
 
+/// Return the max number of triangles. If none is given, it grows with the work that area bounds ask for: they end by
+/// themselves, so what exceeds it comes from angles that are never reached.
+std::int64_t Refinement::limit() const noexcept {
+  constexpr std::int64_t for_each_too_large = 16;
+  if (options_->max_triangles > 0) return std::min(options_->max_triangles, max_rows);
+  return std::min(first_limit_ + for_each_too_large * n_too_large_, max_rows);
+}
+
 /// Tell whether one more point might make too many triangles, and note it in the report.
 bool Refinement::is_full() noexcept {
-  if (mesh_->n_triangles() + 2 <= options_->max_triangles) return false;
+  if (mesh_->n_triangles() + 2 <= limit()) return false;
   report_.is_complete = false;
   return true;
 }
@@ -285,6 +304,11 @@ Refinement::Outcome Refinement::split_triangle(std::int32_t row) {
 }
 
 void Refinement::run() {
+  add_points();
+  report_.max_triangles = limit();
+}
+
+void Refinement::add_points() {
   for (const std::int32_t row : canonical_order(*mesh_)) check_triangle(row);
   split_segments();
   constexpr std::uint32_t often = 1U << 14U;
@@ -317,6 +341,9 @@ RefineReport refine(Triangulation& mesh, const RefineOptions& options) {
   if (!(options.max_area >= 0))
     refuse(ErrorCode::usage, "max area", fmt::format("is {:g}", options.max_area),
            "must be above 0, or 0 for no bound");
+  if (options.max_triangles < 0)
+    refuse(ErrorCode::usage, "max triangles", fmt::format("is {}", options.max_triangles),
+           "must be above 0, or 0 for a limit by the size of the input");
   detail::Refinement refinement(mesh, options);
   refinement.run();
   return refinement.report();

@@ -43,9 +43,11 @@ class Refinement {
   [[nodiscard]] bool encroaches(const Point& p, const Point& a, const Point& b) const noexcept;
   [[nodiscard]] bool is_too_long(const Triangle& t, const Point& a, const Point& b);
   [[nodiscard]] bool may_split(Side side) const noexcept;
+  void add_points();
   void check_triangle(std::int32_t row);
   void check_segment(Side side);
   void note(Side side);
+  [[nodiscard]] std::int64_t limit() const noexcept;
   [[nodiscard]] bool is_full() noexcept;
   void split_segments();
   void split_segment(Side side);
@@ -76,10 +78,12 @@ class Refinement {
   std::vector<std::int32_t> changed_;     // rows that a move changed
   std::set<std::pair<std::int32_t, std::int32_t>> coarse_;  // edges on segments that rounding forbids to split
   double sine_squared_ = 0.0;                               // of the min angle
-  double lens_ = 0.0;        // squared cosine of the angle at which the rim of its lens sees a segment
-  double reach_ = 0.0;       // max distance of a new point from the middle of its edge, in lengths of the edge
-  double flattest_ = 0.0;    // squared length of an edge over the min area of a good triangle on it
-  bool has_bounds_ = false;  // of areas, or region areas that count
+  double lens_ = 0.0;             // squared cosine of the angle at which the rim of its lens sees a segment
+  double reach_ = 0.0;            // max distance of a new point from the middle of its edge, in lengths of the edge
+  double flattest_ = 0.0;         // squared length of an edge over the min area of a good triangle on it
+  bool has_bounds_ = false;       // of areas, or region areas that count
+  std::int64_t first_limit_ = 0;  // of triangles, if none is given and angles alone decide
+  std::int64_t n_too_large_ = 0;  // times a triangle or a segment was found too large for its area bound
 };
 
 }  // namespace barrio::delaunay::detail
