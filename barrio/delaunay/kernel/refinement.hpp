@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "barrio/delaunay/kernel/segment_index.hpp"
 #include "barrio/delaunay/kernel/small_angles.hpp"
 #include "barrio/delaunay/refine.hpp"
+#include "barrio/delaunay/size/area_bound.hpp"
 
 namespace barrio::delaunay::detail {
 
@@ -58,6 +60,7 @@ class Refinement {
   std::vector<Encroached> encroached_;
   SegmentIndex segments_;
   SmallAngles small_angles_;
+  std::optional<AreaBound> areas_;                          // by position, if there is one
   std::set<std::pair<std::int32_t, std::int32_t>> coarse_;  // edges on segments that rounding forbids to split
   double sine_squared_ = 0.0;                               // of the min angle
   double lens_ = 0.0;        // squared cosine of the angle at which the rim of its lens sees a segment
