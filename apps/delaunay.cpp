@@ -11,7 +11,7 @@
 
 #include "apps/command.hpp"
 #include "apps/delaunay/graph_input.hpp"
-#include "apps/formula.hpp"
+#include "apps/delaunay/size_options.hpp"
 #include "barrio/base/temporary_file.hpp"
 #include "barrio/base/text.hpp"
 #include "barrio/delaunay/audit.hpp"
@@ -74,10 +74,8 @@ class Delaunay : public Command {
             ->capture_default_str();
     CLI::Option* const area =
         app.add_option("--max-area", refining_.max_area, "Max area of a triangle")->check(positive_number());
-    CLI::Option* const size =
-        app.add_option("--area", area_text_,
-                       "Max area of a triangle by position: a formula of x and y, as in '1e-4 + 0.01*(x^2+y^2)'");
-    bounds_ = {angle, area, size};
+    bounds_ = {angle, area};
+    sizes_.add_to(app);
     app.add_flag("!--no-region-areas", refining_.keeps_regions, "Ignore the max areas of the file's regions");
     app.add_flag("!--no-refinement", refines_,
                  "Add no points; this is the default for points without segments, unless a bound is given");
@@ -94,17 +92,17 @@ class Delaunay : public Command {
   Json run(mpi::Context* context) override {
     if (audited_.empty() == output_.empty())
       refuse_together(ErrorCode::usage, "delaunay", "needs --output or --audit", "name the file to write with -o");
-    mpi::agree_after(*context, [&] { read_formula(); });
+    mpi::agree_after(*context, [&] { sizes_.check(); });
     Json result = mpi::document(*context, "barrio.delaunay", 1);
     result["input"] = input_;
     result["options"] = {{"min_angle", refining_.min_angle},
                          {"max_area", refining_.max_area},
-                         {"area", area_text_},
                          {"region_areas", refining_.keeps_regions},
                          {"refinement", refines_},
                          {"splits_boundary", refining_.splits_boundary},
                          {"splits_segments", refining_.splits_segments},
                          {"hull", triangulating_.fills_hull}};
+    result["options"].update(sizes_.to_json());
     if (audited_.empty()) {
       triangulate(*context, result);
     } else {
@@ -120,19 +118,6 @@ class Delaunay : public Command {
   }
 
  private:
-  /// Parse the formula of areas. @throws Error{usage}
-  void read_formula() {
-    if (area_text_.empty()) return;
-    static const std::array<std::string, 2> names{"x", "y"};
-    try {
-      refining_.area_at = [formula = Formula(area_text_, names, {})](const delaunay::Point& place) {
-        return formula(place);
-      };
-    } catch (const Error& error) {
-      refuse(ErrorCode::usage, "--area", error.cause(), "write it as in 1e-4 + 0.01 * (x^2 + y^2)");
-    }
-  }
-
   /// Triangulate, refine and write. Collective; rank 0 does all but the writing.
   void triangulate(mpi::Context& context, Json& result) {
     const Format format = format_of(output_);
@@ -161,7 +146,7 @@ class Delaunay : public Command {
 
   /// Tell whether to refine: points without segments are refined only if a bound was given.
   [[nodiscard]] bool is_refined(const delaunay::PlanarGraph& graph) const {
-    return refines_ && (!graph.segments.empty() ||
+    return refines_ && (!graph.segments.empty() || sizes_.are_given() ||
                         std::ranges::any_of(bounds_, [](const CLI::Option* bound) { return bound->count() > 0; }));
   }
 
@@ -185,6 +170,7 @@ class Delaunay : public Command {
   /// Read the graph, triangulate and refine. Local.
   void make(mpi::Context& context, delaunay::Triangulation& mesh, Json& result) {
     GraphInput file = read_graph(input_, project_);
+    sizes_.apply(file.graph, input_, refining_, file.left_out);
     const double start = MPI_Wtime();
     {
       const Region region(context.trace(), triangulate_region);
@@ -244,7 +230,8 @@ class Delaunay : public Command {
     std::string text;
     mpi::agree_after(context, [&] {
       if (!context.is_root()) return;
-      const GraphInput file = read_graph(input_, project_);
+      GraphInput file = read_graph(input_, project_);
+      sizes_.apply(file.graph, input_, refining_, file.left_out);
       const delaunay::AuditedMesh mesh = delaunay::read_audited(audited_);
       if (!is_refined(file.graph)) refining_.min_angle = 0.0;
       const delaunay::Audit found = delaunay::audit(mesh, file.graph,
@@ -252,6 +239,8 @@ class Delaunay : public Command {
                                                      .max_area = refining_.max_area,
                                                      .keeps_regions = refining_.keeps_regions,
                                                      .area_at = refining_.area_at,
+                                                     .size = refining_.size,
+                                                     .resolution = refining_.resolution,
                                                      .is_delaunay = true});
       text = delaunay::to_json(found).dump();
     });
@@ -303,13 +292,13 @@ class Delaunay : public Command {
   std::string input_;
   std::string output_;
   std::string audited_;
-  std::string area_text_;
   std::string project_;
   Progress* progress_ = nullptr;
   bool refines_ = true;
-  std::array<const CLI::Option*, 3> bounds_{};  // options that bound triangles
+  std::array<const CLI::Option*, 2> bounds_{};  // options that bound triangles
   delaunay::TriangulateOptions triangulating_;
   delaunay::RefineOptions refining_;
+  SizeOptions sizes_;
 };
 
 }  // namespace

@@ -221,16 +221,15 @@ GraphInput read_graph(const std::string& path, const std::string& project) {
     input.graph = delaunay::read_poly(path).graph;
     return input;
   }
-  delaunay::FlatMesh mesh;
-  if (path.ends_with(".ele")) {
-    mesh = delaunay::read_ele(path, input.left_out);
-  } else {
-    mpi::Context alone(MPI_COMM_SELF);
-    const MeshTables tables = io::read_tables(alone, path, {.to_linear = true});
-    mesh = FlatTables(tables, path, input.left_out).make();
-  }
-  input.graph = delaunay::to_graph(mesh, input.left_out);
+  input.graph = delaunay::to_graph(read_flat_mesh(path, input.left_out), input.left_out);
   return input;
+}
+
+delaunay::FlatMesh read_flat_mesh(const std::string& path, std::vector<std::string>& left_out) {
+  if (path.ends_with(".ele")) return delaunay::read_ele(path, left_out);
+  mpi::Context alone(MPI_COMM_SELF);
+  const MeshTables tables = io::read_tables(alone, path, {.to_linear = true});
+  return FlatTables(tables, path, left_out).make();
 }
 
 }  // namespace barrio::apps

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "barrio/delaunay/flat_mesh.hpp"
 #include "barrio/delaunay/planar_graph.hpp"
 
 namespace barrio::apps {
@@ -18,5 +19,10 @@ struct GraphInput {
 /// that barrio reads. Local, also on one rank of many. @throws Error{failed}, {bad_input}
 /// @param project  projection, see `make_projection`; required for GeoJSON, refused for other files
 [[nodiscard]] GraphInput read_graph(const std::string& path, const std::string& project);
+
+/// Read a triangle mesh of the plane: Triangle's .ele, or any format that barrio reads. Local, also on one rank of
+/// many.
+/// @throws as read_graph
+[[nodiscard]] delaunay::FlatMesh read_flat_mesh(const std::string& path, std::vector<std::string>& left_out);
 
 }  // namespace barrio::apps
