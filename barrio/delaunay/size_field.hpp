@@ -77,6 +77,10 @@ struct SizeProfile {
 /// Make a field by the distance from a position.
 [[nodiscard]] SizeField size_near(const Point& place, const SizeProfile& profile);
 
+/// Make a field by the distance from the regions that have a max area: the size of that area within them, and growth
+/// outside. Empty if there are none. Local. @throws Error{usage} unless growth is above 0
+[[nodiscard]] SizeField size_near_regions(const Triangulation& mesh, double growth);
+
 /// Triangles that a field is given on. Borrowed during the call.
 struct Background {
   std::span<const Point> points;

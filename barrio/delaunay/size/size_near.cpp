@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -84,6 +85,24 @@ SizeField size_near(const PlanarGraph& graph, std::int32_t marker, const SizePro
                          : fmt::format("markers are {}{}", names, known.size() > max_named ? ", ..." : ""));
   }
   return SizeField(std::make_shared<NearCore>(std::move(found), profile));
+}
+
+SizeField size_near_regions(const Triangulation& mesh, double growth) {
+  detail::check_growth(growth);
+  std::map<double, std::vector<Stretch>> borders;  // by max area
+  for (const Triangle& t : mesh.triangles.items()) {
+    if (!t.is_used() || mesh.regions.empty()) continue;
+    const double max_area = mesh.regions[t.region()].max_area;
+    for (std::uint32_t e = 0; max_area > 0 && e < 3; ++e) {
+      if (!t.neighbours[e] || mesh.triangle(t.neighbours[e].triangle()).region() == t.region()) continue;
+      borders[max_area].push_back({mesh.point(t.vertices[next_corner(e)]), mesh.point(t.vertices[previous_corner(e)])});
+    }
+  }
+  std::vector<SizeField> fields;
+  for (auto& [max_area, stretches] : borders)
+    fields.emplace_back(std::make_shared<NearCore>(std::move(stretches),
+                                                   SizeProfile{.min_size = size_of_area(max_area), .growth = growth}));
+  return smallest_size(std::move(fields));
 }
 
 SizeField size_near(const Point& place, const SizeProfile& profile) {
