@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -11,8 +12,9 @@ namespace barrio::apps {
 /// A graph read from a file of any format.
 struct GraphInput {
   delaunay::PlanarGraph graph;
-  std::vector<std::string> left_out = {};  ///< contents that a graph cannot hold, in words for the user
-  std::string projection = {};             ///< definition given to PROJ; empty without
+  std::vector<std::string> left_out = {};          ///< contents that a graph cannot hold, in words for the user
+  std::vector<std::int64_t> segment_numbers = {};  ///< of segments in the file; empty: their positions, from 0
+  std::string projection = {};                     ///< definition given to PROJ; empty without
 };
 
 /// Read Triangle's files (.poly, .node, .ele), polygons of GeoJSON (.geojson, .json), or a triangle mesh in any format

@@ -198,6 +198,11 @@ void SizeOptions::apply(const delaunay::PlanarGraph& graph, const std::string& i
   }
 }
 
+void SizeOptions::limit_regions(const delaunay::Triangulation& mesh, delaunay::RefineOptions& options) const {
+  if (growth_ <= 0 || !options.keeps_regions) return;
+  options.size = delaunay::smallest_size({options.size, delaunay::size_near_regions(mesh, growth_)});
+}
+
 Json SizeOptions::to_json() const {
   return {{"area", area_},        {"size", sizes_},    {"background", background_},
           {"size_field", field_}, {"growth", growth_}, {"resolution", resolution_}};
