@@ -19,7 +19,7 @@
 #include "tests/delaunay/cases.hpp"
 #include "tests/support/mpi_test.hpp"
 
-// What a graph has must be found again in the triangulation and its files.
+// All contents of a graph must be found again in the triangulation and its files.
 
 namespace barrio::delaunay {
 namespace {

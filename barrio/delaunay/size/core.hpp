@@ -6,7 +6,7 @@
 
 namespace barrio::delaunay {
 
-/// What a size field consists of. Immutable.
+/// Interface of the data of a size field. Immutable.
 class SizeField::Core : public std::enable_shared_from_this<SizeField::Core> {
  public:
   Core() = default;
