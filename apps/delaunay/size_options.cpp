@@ -137,7 +137,8 @@ void SizeOptions::add_to(CLI::App& app) {
          "and the max areas of regions")
       ->check(positive_number());
   app.add_option("--resolution", resolution_,
-                 "Distance of the samples of --area: narrower places may be missed (default: a 512th of the domain)")
+                 "Distance of the samples of --area: narrower places may be missed (default: that of 2^18 in the "
+                 "domain, a 512th of a square)")
       ->check(positive_number());
 }
 

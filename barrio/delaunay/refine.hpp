@@ -23,7 +23,8 @@ struct RefineOptions {
   /// Bound of the area of triangles by position, > 0; empty: none. Each triangle meets it at its centroid, and four
   /// times the bound at all samples in it. It is evaluated at centroids and at one sample in each square of a grid.
   std::function<double(const Point&)> area_at = {};
-  /// Distance of the samples of `area_at`; 0: a 512th of the longer side of the domain. Narrower places may be missed.
+  /// Distance of the samples of `area_at`; 0: that of 2^18 in the rectangle around the domain, a 512th of a square's
+  /// side. Narrower places may be missed.
   double resolution = 0.0;
   /// Wanted edge lengths by position: no triangle is larger than the equilateral one with this edge at its centroid, or
   /// with twice this edge anywhere in it. It needs no samples.

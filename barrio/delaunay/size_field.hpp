@@ -110,7 +110,7 @@ struct Background {
 
 /// Make the largest field that is nowhere above another one, and grows by at most `growth` per unit of length. Local.
 /// Fields by distance are limited exactly. Others are sampled in a quadtree over a rectangle, with cells as small as
-/// the sizes in them.
+/// the sizes in them. Where a function has no value above 0 there, it sets no limit.
 /// @throws Error{usage} unless growth is above 0; {bad_input} if more than 2^24 samples are needed
 [[nodiscard]] SizeField limit_growth(const SizeField& field, double growth, const Rectangle& domain);
 /// Make such a field from a function of which nothing is known. @param size  as in size_by_function

@@ -324,7 +324,7 @@ def triangulate(
     Points without segments are refined only for `max_area`, `area_at` or `size`.
     `min_angle`: degrees; up to 20.7 it is reached wherever segments do not meet at smaller angles.
     `max_area`: of a triangle; 0: no bound. `area_at(x, y)`: the max area near that point; each call costs
-    about a microsecond of Python. It is sampled at the distance `resolution` (0: a 512th of the domain): narrower
+    about a microsecond of Python. It is sampled at the distance `resolution` (0: that of 2^18 samples): narrower
     places may be missed. `size`: wanted edge lengths, as numbers or size fields, which miss nothing; of several the
     smallest counts. `refine=False`: add no points.
     """

@@ -236,6 +236,35 @@ TEST(SizeField, GrowthOfEachKindIsLimited) {
   EXPECT_DOUBLE_EQ(limit_growth(uniform_size(0.2), growth, square)({0.5, 0.5}), 0.2);
 }
 
+TEST(SizeField, FunctionsAreAskedWithinTriangles) {
+  // both have no value beside the disc
+  PlanarGraph graph;
+  add_circle(graph, {0, 0}, 1, 100, 1);
+  const auto rest = [](const Point& p) { return 1.001 - p[0] * p[0] - p[1] * p[1]; };
+  Triangulation mesh = triangulate(graph);
+  refine(mesh, {.area_at = [&](const Point& p) {
+           EXPECT_GT(rest(p), 0.0);
+           return 1e-3 + 0.1 * std::sqrt(rest(p));
+         }});
+  const auto size = [&](const Point& p) { return 0.03 + 0.2 * std::sqrt(rest(p)); };
+  const SizeField limited = limit_growth(size, 0.1, bounding_rectangle(graph.points));
+  EXPECT_LT(refined(graph, {.size = limited}).n_triangles(), 5000);
+}
+
+TEST(SizeField, LongDomainsAreSampledAsDensely) {
+  const PlanarGraph graph{.points = {{0, 0}, {1000, 0}, {1000, 0.1}, {0, 0.1}},
+                          .segments = {{{0, 1}, 0}, {{1, 2}, 0}, {{2, 3}, 0}, {{3, 0}, 0}}};
+  const auto area_at = [](const Point& p) { return std::abs(p[0] - 617.3) < 0.1 ? 1e-6 : 1e-2; };
+  const Triangulation mesh = refined(graph, {.area_at = area_at});
+  EXPECT_TRUE(sizes_are_met(mesh, graph, {.area_at = area_at}));
+  EXPECT_GT(mesh.n_triangles(), 40000);
+  const auto inside = [](const Point& p) {
+    EXPECT_TRUE(p[0] >= 0 && p[0] <= 1000 && p[1] >= 0 && p[1] <= 0.1) << p[0] << ", " << p[1];
+    return 1.0;
+  };
+  EXPECT_EQ(limit_growth(inside, 0.1, bounding_rectangle(graph.points))({500, 0.05}), 1.0);
+}
+
 TEST(SizeField, BadInputIsRefused) {
   const PlanarGraph graph = unit_square(1);
   const std::vector<Point> points{{0, 0}, {1, 0}, {1, 1}};
@@ -262,7 +291,7 @@ TEST(SizeField, BadInputIsRefused) {
       {[&] { (void)size_on_mesh({points, {}}, std::vector{1.0, 2.0, 1.0}); }, "background mesh: has no triangles"},
       {[&] { (void)size_of_areas({points, triangles}, std::vector{std::nan("")}); }, "is not a number"},
       {[&] { (void)size_by_function(zero, -1); }, "growth of a size function: is -1"},
-      {[&] { (void)limit_growth(zero, 0.2, square); }, "size field: is 0 at ("},
+      {[&] { (void)refined(graph, {.size = limit_growth(zero, 0.2, square)}); }, "size field: is 0 at ("},
       {[&] { (void)limit_growth(uniform_size(1), 0, square); }, "growth of sizes: is 0"},
       {[&] { (void)refined(graph, {.size = size_by_function(zero, 1)}); }, "size field: is 0 at ("},
       {[&] { (void)refined(graph, {.area_at = spot(1, 0)}); }, "areas must be above 0"},

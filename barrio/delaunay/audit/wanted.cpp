@@ -35,9 +35,10 @@ Wanted sample_sizes(const AuditedMesh& mesh, const AuditOptions& options) {
       low[k] = std::min(low[k], p[k]);
       high[k] = std::max(high[k], p[k]);
     }
-  constexpr double usual_samples = 512;
-  const double distance =
-      options.resolution > 0 ? options.resolution : std::max(high[0] - low[0], high[1] - low[1]) / usual_samples;
+  constexpr double usual_samples = 1 << 18;
+  const double distance = options.resolution > 0
+                              ? options.resolution
+                              : std::sqrt(high[0] - low[0]) * std::sqrt(high[1] - low[1]) / std::sqrt(usual_samples);
   const double equilateral = std::sqrt(3.0) / 4;
   for (std::int64_t t = 0; t < std::ssize(mesh.triangles); ++t) {
     std::array<Point, 3> corners{};

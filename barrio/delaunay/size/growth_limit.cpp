@@ -29,10 +29,19 @@ class SampleTree {
     bool is_like_parent = false;
   };
   static constexpr std::int32_t max_depth = 40;
-  SampleTree(const Rectangle& domain, double growth) : growth_(growth) {
+  SampleTree(const Rectangle& domain, double growth) : domain_(domain), growth_(growth) {
     double side = 0.0;
     for (std::size_t k = 0; k < 2; ++k) side = std::max(side, domain.high[k] - domain.low[k]);
     cells_.push_back({.low = domain.low, .side = side, .min_size = nothing});
+  }
+  /// Return the part of a cell in the domain; its low corner is not below its high one, unless the part is empty.
+  [[nodiscard]] Rectangle part_in_domain(const Cell& cell) const noexcept {
+    Rectangle part;
+    for (std::size_t k = 0; k < 2; ++k) {
+      part.low[k] = cell.low[k];
+      part.high[k] = std::min(cell.low[k] + cell.side, domain_.high[k]);
+    }
+    return part;
   }
 
   /// Return the size at a position that growth from all samples allows, to a hundredth.
@@ -71,13 +80,31 @@ class SampleTree {
       s = next;
     }
   }
-  /// Sample a function in a leaf. @param of_parent  size in the middle of the cell around it
-  void sample(std::uint32_t at, const Point& place, double size, double of_parent) {
+  /// Sample a function in a leaf. @param of_parent  size at a position in the cell around it
+  void sample(std::uint32_t at, const std::function<double(const Point&)>& function, double of_parent) {
     constexpr double alike = 1.25;
+    const Point place = place_in(at);
+    const double size = usable(function(place));
     cells_[at].size = size;
     cells_[at].is_like_parent = size <= alike * of_parent && of_parent <= alike * size;
     if (std::isfinite(size)) add(place, size);
   }
+  /// Return a position in the part of a cell in the domain, so that those of several cells do not lie on a line.
+  [[nodiscard]] Point place_in(std::uint32_t at) const noexcept {
+    const std::uint64_t chance = mix64(at);
+    constexpr double unit = 1.0 / 4294967296.0;
+    const double x = unit * static_cast<double>(chance & 0xffffffffU);
+    const double y = unit * static_cast<double>(chance >> 32U);
+    const Rectangle part = part_in_domain(cells_[at]);
+    return {part.low[0] + x * (part.high[0] - part.low[0]), part.low[1] + y * (part.high[1] - part.low[1])};
+  }
+  /// Tell whether a cell has no part in the domain.
+  [[nodiscard]] bool is_outside(std::uint32_t at) const noexcept {
+    const Rectangle part = part_in_domain(cells_[at]);
+    return part.low[0] > part.high[0] || part.low[1] > part.high[1];
+  }
+  /// Return a size, or infinity for none: outside of the triangles a function may have no value above 0.
+  static double usable(double size) noexcept { return size > 0 ? size : nothing; }
   [[nodiscard]] const std::vector<Cell>& cells() const noexcept { return cells_; }
 
  private:
@@ -121,25 +148,19 @@ class SampleTree {
     return cell.first_child + (place[0] >= cell.low[0] + half ? 1U : 0U) + (place[1] >= cell.low[1] + half ? 2U : 0U);
   }
 
+  Rectangle domain_;
   double growth_;
   std::vector<Cell> cells_;
   std::vector<Sample> samples_;
 };
 
-/// Return a position in a cell that no line of positions in other cells goes through.
-Point place_in(const SampleTree::Cell& cell, std::uint64_t number) noexcept {
-  const std::uint64_t chance = mix64(number);
-  constexpr double unit = 1.0 / 4294967296.0;
-  const double x = 0.1 + 0.8 * unit * static_cast<double>(chance & 0xffffffffU);
-  const double y = 0.1 + 0.8 * unit * static_cast<double>(chance >> 32U);
-  return {cell.low[0] + x * cell.side, cell.low[1] + y * cell.side};
-}
-
 class LimitedCore final : public SmoothCore {
  public:
   LimitedCore(std::function<double(const Point&)> size, double growth, SampleTree samples)
       : SmoothCore(growth), size_(std::move(size)), samples_(std::move(samples)) {}
-  [[nodiscard]] double at(const Point& place) const override { return samples_.limit(place, size_(place)); }
+  [[nodiscard]] double at(const Point& place) const override {
+    return samples_.limit(place, checked_size(size_(place), place));
+  }
   [[nodiscard]] std::shared_ptr<const Core> limited(double growth, const Rectangle& domain) const override {
     if (growth >= this->growth()) return nullptr;
     return limit_by_samples([self = shared_from_this()](const Point& place) { return self->at(place); }, growth, domain,
@@ -158,27 +179,27 @@ std::shared_ptr<const SizeField::Core> limit_by_samples(const std::function<doub
   SampleTree tree(domain, growth);
   for (const Point& place : more) {
     const bool is_within = squared_distance_to(domain, place) == 0.0;
-    if (const double here = size(place); is_within && std::isfinite(here)) tree.add(place, here);
+    if (const double here = SampleTree::usable(size(place)); is_within && std::isfinite(here)) tree.add(place, here);
   }
   // Cells divide while they are larger than the limited size in them, so those around a narrow place follow it; where
   // sizes are much the same around, this would find nothing. A pass may find smaller sizes, which the next one brings
   // to larger cells.
-  constexpr std::int32_t first_depth = 8;
+  constexpr double usual_samples = 1 << 16;
+  const double first_side =
+      std::sqrt(domain.high[0] - domain.low[0]) * std::sqrt(domain.high[1] - domain.low[1]) / std::sqrt(usual_samples);
   for (bool has_changed = true; std::exchange(has_changed, false);) {
     for (std::uint32_t at = 0; at < tree.cells().size(); ++at) {
       const SampleTree::Cell cell = tree.cells()[at];
-      if (cell.first_child != 0 || cell.depth >= SampleTree::max_depth) continue;
-      if (cell.depth >= first_depth) {
-        const double limit = tree.limit(place_in(cell, at), cell.size);
+      if (cell.first_child != 0 || cell.depth >= SampleTree::max_depth || tree.is_outside(at)) continue;
+      if (cell.side <= first_side) {
+        const double limit = tree.limit(tree.place_in(at), cell.size);
         if (cell.side <= limit || (cell.is_like_parent && cell.size <= limit)) continue;
       }
       tree.divide(at);
       has_changed = true;
       const std::uint32_t first = tree.cells()[at].first_child;
-      for (std::uint32_t i = first; i < first + 4; ++i) {
-        const Point place = place_in(tree.cells()[i], i);
-        tree.sample(i, place, size(place), cell.size);
-      }
+      for (std::uint32_t i = first; i < first + 4; ++i)
+        if (!tree.is_outside(i)) tree.sample(i, size, cell.size);
     }
   }
   return std::make_shared<LimitedCore>(size, growth, std::move(tree));

@@ -46,17 +46,16 @@ struct SampleGrid::Query {
 
 SampleGrid::SampleGrid(std::function<double(const Point&)> function, const Rectangle& domain, double resolution)
     : function_(std::move(function)), domain_(domain) {
-  constexpr double usual_samples = 512;
+  constexpr double usual_samples = 1 << 18;
   constexpr double max_samples = 1 << 24;
   const Point size{domain.high[0] - domain.low[0], domain.high[1] - domain.low[1]};
-  const double longer = std::max(size[0], size[1]);
-  side_ = resolution > 0 ? resolution : longer / usual_samples;
+  side_ = resolution > 0 ? resolution : std::sqrt(size[0]) * std::sqrt(size[1]) / std::sqrt(usual_samples);
   const double n_samples = std::ceil(size[0] / side_) * std::ceil(size[1] / side_);
   if (!(n_samples <= max_samples))
     refuse(ErrorCode::usage, fmt::format("resolution {:g}", resolution),
            fmt::format("needs {:.3g} samples of the areas, more than 2^24", n_samples),
            fmt::format("give at least {:.2g}, or sizes by distance, which need no samples",
-                       1.1 * std::max(std::sqrt(size[0] / max_samples * size[1]), longer / max_samples)));
+                       1.1 * std::sqrt(size[0]) * std::sqrt(size[1]) / std::sqrt(max_samples)));
   Level level;
   for (std::size_t k = 0; k < 2; ++k)
     level.n[k] = std::max(static_cast<std::int64_t>(std::ceil(size[k] / side_)), std::int64_t{1});
@@ -91,9 +90,11 @@ bool SampleGrid::search(const Query& query, std::size_t level, std::int64_t i, s
   double& lowest = levels_[level].values[j * levels_[level].n[0] + i];
   if (lowest >= query.limit || !query.meets(cell(level, i, j))) return false;
   if (level == 0) {
+    // outside of all triangles the function may have no value
     const Point place = place_in(i, j);
+    if (!contains(query.corners, place)) return false;
     if (lowest == 0.0) lowest = function_(place);
-    return lowest < query.limit && contains(query.corners, place);
+    return lowest < query.limit;
   }
   const Level& finer = levels_[level - 1];
   double of_children = std::numeric_limits<double>::infinity();

@@ -9,11 +9,11 @@
 
 namespace barrio::delaunay::detail {
 
-/// Samples of a function in a rectangle: one in each cell of a grid, taken when a triangle first comes near. Coarser
+/// Samples of a function in a rectangle: one in each cell of a grid, taken when it is first in a triangle. Coarser
 /// grids know the smallest value of four cells each, where all of them are known.
 class SampleGrid {
  public:
-  /// @param function  returns values above 0 @param resolution  distance of samples; 0: a 512th of the longer side
+  /// @param function  returns values above 0 @param resolution  distance of samples; 0: that of 2^18 in the rectangle
   /// @throws Error{usage} if there would be more than 2^24 samples
   SampleGrid(std::function<double(const Point&)> function, const Rectangle& domain, double resolution);
 

@@ -41,8 +41,7 @@ class FunctionCore final : public detail::SmoothCore {
   [[nodiscard]] double at(const Point& place) const override { return detail::checked_size(size_(place), place); }
   [[nodiscard]] std::shared_ptr<const Core> limited(double growth, const Rectangle& domain) const override {
     if (growth >= this->growth()) return nullptr;
-    return detail::limit_by_samples(
-        [size = size_](const Point& place) { return detail::checked_size(size(place), place); }, growth, domain, {});
+    return detail::limit_by_samples(size_, growth, domain, {});
   }
 
  private:
@@ -145,8 +144,7 @@ SizeField limit_growth(const SizeField& field, double growth, const Rectangle& d
 
 SizeField limit_growth(const std::function<double(const Point&)>& size, double growth, const Rectangle& domain) {
   detail::check_growth(growth);
-  return SizeField(detail::limit_by_samples(
-      [size](const Point& place) { return detail::checked_size(size(place), place); }, growth, domain, {}));
+  return SizeField(detail::limit_by_samples(size, growth, domain, {}));
 }
 
 }  // namespace barrio::delaunay
