@@ -7,12 +7,11 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "apps/command.hpp"
 #include "apps/delaunay/graph_input.hpp"
-#include "apps/formula.hpp"
+#include "apps/delaunay/size_options.hpp"
 #include "apps/text/table.hpp"
 #include "barrio/base/temporary_file.hpp"
 #include "barrio/base/text.hpp"
@@ -21,6 +20,7 @@
 #include "barrio/delaunay/forecast.hpp"
 #include "barrio/delaunay/poly_file.hpp"
 #include "barrio/delaunay/refine.hpp"
+#include "barrio/delaunay/segment_edges.hpp"
 #include "barrio/delaunay/statistics.hpp"
 #include "barrio/delaunay/write.hpp"
 #include "barrio/io/read.hpp"
@@ -35,15 +35,6 @@ namespace {
 constexpr RegionName triangulate_region{"delaunay.triangulate"};
 constexpr RegionName refine_region{"delaunay.refine"};
 constexpr RegionName write_region{"delaunay.write"};
-enum class Format { h5m, vtkhdf, triangle };
-
-Format format_of(const std::string& path) {
-  if (path.ends_with(".h5m")) return Format::h5m;
-  if (path.ends_with(".vtkhdf")) return Format::vtkhdf;
-  if (path.ends_with(".ele")) return Format::triangle;
-  refuse_together(ErrorCode::usage, path, "has a suffix that is not a format of triangulations",
-                  "use .h5m, .vtkhdf or .ele (with .node and .poly beside it)");
-}
 
 class Delaunay : public Command {
  public:
@@ -71,7 +62,8 @@ class Delaunay : public Command {
                    "Projection of GeoJSON from longitudes and latitudes to a plane: auto (conformal, around the "
                    "middle, metres), one that PROJ knows ('EPSG:32632'), or none");
     CLI::Option* const output = app.add_option(
-        "-o,--output", output_, "File to write (.h5m, .vtkhdf for ParaView, .ele for Triangle's three files)");
+        "-o,--output", output_,
+        "File to write (.h5m, .vtkhdf or .vtu for ParaView, .msh for Gmsh, .ele for Triangle's three files)");
     CLI::Option* const angle =
         app.add_option("--min-angle", refining_.min_angle,
                        fmt::format("Min angle of triangles, degrees; guaranteed up to {}", delaunay::guaranteed_angle))
@@ -79,10 +71,8 @@ class Delaunay : public Command {
             ->capture_default_str();
     CLI::Option* const area =
         app.add_option("--max-area", refining_.max_area, "Max area of a triangle")->check(positive_number());
-    CLI::Option* const size =
-        app.add_option("--area", area_text_,
-                       "Max area of a triangle by position: a formula of x and y, as in '1e-4 + 0.01*(x^2+y^2)'");
-    bounds_ = {angle, area, size};
+    bounds_ = {angle, area};
+    sizes_.add_to(app);
     app.add_flag("!--no-region-areas", refining_.keeps_regions, "Ignore the max areas of the file's regions");
     app.add_flag("!--no-refinement", refines_,
                  "Add no points; this is the default for points without segments, unless a bound is given");
@@ -101,17 +91,17 @@ class Delaunay : public Command {
   Json run(mpi::Context* context) override {
     if (audited_.empty() == output_.empty())
       refuse_together(ErrorCode::usage, "delaunay", "needs --output or --audit", "name the file to write with -o");
-    mpi::agree_after(*context, [&] { read_formula(); });
+    mpi::agree_after(*context, [&] { sizes_.check(); });
     Json result = mpi::document(*context, "barrio.delaunay", 1);
     result["input"] = input_;
     result["options"] = {{"min_angle", refining_.min_angle},
                          {"max_area", refining_.max_area},
-                         {"area", area_text_},
                          {"region_areas", refining_.keeps_regions},
                          {"refinement", refines_},
                          {"splits_boundary", refining_.splits_boundary},
                          {"splits_segments", refining_.splits_segments},
                          {"hull", triangulating_.fills_hull}};
+    result["options"].update(sizes_.to_json());
     if (audited_.empty()) {
       triangulate(*context, result);
     } else {
@@ -127,27 +117,13 @@ class Delaunay : public Command {
   }
 
  private:
-  /// Parse the formula of areas. @throws Error{usage}
-  void read_formula() {
-    if (area_text_.empty()) return;
-    static const std::array<std::string, 2> names{"x", "y"};
-    try {
-      refining_.area_at = [formula = Formula(area_text_, names, {})](const delaunay::Point& place) {
-        return formula(place);
-      };
-    } catch (const Error& error) {
-      refuse(ErrorCode::usage, "--area", error.cause(), "write it as in 1e-4 + 0.01 * (x^2 + y^2)");
-    }
-  }
-
   /// Triangulate, refine and write. Collective; rank 0 does all but the writing.
   void triangulate(mpi::Context& context, Json& result) {
-    const Format format = format_of(output_);
     delaunay::Triangulation mesh;
     std::string text;
     mpi::agree_after(context, [&] {
       if (!context.is_root()) return;
-      check_output(format);
+      check_output();
       Json of_mesh = {{"output", output_}};
       make(context, mesh, of_mesh);
       text = of_mesh.dump();
@@ -156,28 +132,20 @@ class Delaunay : public Command {
     result.update(Json::parse(text));
     const Region region(context.trace(), write_region);
     const double start = MPI_Wtime();
-    if (format == Format::h5m) delaunay::write_h5m(context, mesh, output_);
-    if (format == Format::vtkhdf) delaunay::write_vtkhdf(context, mesh, output_);
-    if (format == Format::triangle)
-      mpi::agree_after(context, [&] {
-        if (context.is_root())
-          delaunay::write_triangle_files(mesh, output_.substr(0, output_.size() - std::string_view(".ele").size()));
-      });
+    delaunay::write(context, mesh, output_);
     result["seconds_of_writing"] = mpi::max(context, MPI_Wtime() - start);
   }
 
   /// Tell whether to refine: points without segments are refined only if a bound was given.
   [[nodiscard]] bool is_refined(const delaunay::PlanarGraph& graph) const {
-    return refines_ && (!graph.segments.empty() ||
+    return refines_ && (!graph.segments.empty() || sizes_.are_given() ||
                         std::ranges::any_of(bounds_, [](const CLI::Option* bound) { return bound->count() > 0; }));
   }
 
   /// Check the files to write. @throws Error{failed} if one cannot be written; {usage} if it would replace an input
   /// file
-  void check_output(Format format) const {
-    std::vector<std::string> outputs{output_};
-    const std::string stem = output_.substr(0, output_.rfind('.'));
-    if (format == Format::triangle) outputs = {stem + ".ele", stem + ".node", stem + ".poly"};
+  void check_output() const {
+    const std::vector<std::string> outputs = delaunay::written_files(output_);
     const std::string points = input_.substr(0, input_.rfind('.')) + ".node";
     for (const std::string& output : outputs) {
       check_writable(output);
@@ -192,10 +160,12 @@ class Delaunay : public Command {
   /// Read the graph, triangulate and refine. Local.
   void make(mpi::Context& context, delaunay::Triangulation& mesh, Json& result) {
     GraphInput file = read_graph(input_, project_);
+    sizes_.apply(file.graph, input_, refining_, file.left_out);
     const double start = MPI_Wtime();
     {
       const Region region(context.trace(), triangulate_region);
       mesh = delaunay::triangulate(file.graph, triangulating_);
+      sizes_.limit_regions(mesh, refining_);
     }
     const double middle = MPI_Wtime();
     delaunay::RefineReport report;
@@ -214,6 +184,7 @@ class Delaunay : public Command {
     result["projection"] = file.projection;
     result["points_in_file"] = std::ssize(file.graph.points);
     result["segments_in_file"] = std::ssize(file.graph.segments);
+    name_segments_outside(file, mesh, result);
     file.graph = {};
     result["points_outside"] = delaunay::compact(mesh);
     result["vertices"] = mesh.n_vertices();
@@ -221,6 +192,8 @@ class Delaunay : public Command {
     if (mesh.n_repeated_segments > 0)
       file.left_out.push_back(
           fmt::format("{} pieces of segments that repeat others, with their markers", mesh.n_repeated_segments));
+    if (const std::int64_t n = delaunay::n_names_lost(mesh, delaunay::triangulation_format(output_)); n > 0)
+      file.left_out.push_back(fmt::format("{} names of regions and markers, which .h5m and .msh hold", n));
     result.update(delaunay::to_json(delaunay::shape_statistics(mesh)));
     result["regions"] = n_used_regions(mesh);
     result["left_out"] = file.left_out;
@@ -233,6 +206,18 @@ class Delaunay : public Command {
     result["memory_bytes"] = mesh.memory_bytes();
     result["seconds_of_triangulating"] = middle - start;
     result["seconds_of_refining"] = end - middle;
+  }
+
+  /// Store how many segments lie outside or in holes, and the numbers of the first of them.
+  static void name_segments_outside(const GraphInput& file, const delaunay::Triangulation& mesh, Json& result) {
+    const std::vector<std::int32_t> dropped = delaunay::dropped_segments(mesh);
+    constexpr std::size_t max_named = 10;
+    Json numbers = Json::array();
+    for (std::size_t i = 0; i < std::min(dropped.size(), max_named); ++i) {
+      const auto row = static_cast<std::size_t>(dropped[i]);
+      numbers.push_back(row < file.segment_numbers.size() ? file.segment_numbers[row] : std::int64_t{dropped[i]});
+    }
+    result["segments_outside"] = {{"count", dropped.size()}, {"first", numbers}};
   }
 
   static std::int64_t n_used_regions(const delaunay::Triangulation& mesh) {
@@ -257,7 +242,8 @@ class Delaunay : public Command {
     std::string text;
     mpi::agree_after(context, [&] {
       if (!context.is_root()) return;
-      const GraphInput file = read_graph(input_, project_);
+      GraphInput file = read_graph(input_, project_);
+      sizes_.apply(file.graph, input_, refining_, file.left_out);
       const delaunay::AuditedMesh mesh = delaunay::read_audited(audited_);
       if (!is_refined(file.graph)) refining_.min_angle = 0.0;
       const delaunay::Audit found = delaunay::audit(mesh, file.graph,
@@ -265,6 +251,8 @@ class Delaunay : public Command {
                                                      .max_area = refining_.max_area,
                                                      .keeps_regions = refining_.keeps_regions,
                                                      .area_at = refining_.area_at,
+                                                     .size = refining_.size,
+                                                     .resolution = refining_.resolution,
                                                      .is_delaunay = true,
                                                      .fills_hull = triangulating_.fills_hull});
       text = delaunay::to_json(found).dump();
@@ -289,6 +277,11 @@ class Delaunay : public Command {
     if (r["points_outside"].get<std::int64_t>() > 0)
       text += fmt::format("  {} points of the file lie outside the segments or in holes, and are left out\n",
                           n(r["points_outside"]));
+    if (const auto count = r["segments_outside"]["count"].get<std::int64_t>(); count > 0) {
+      const auto first = r["segments_outside"]["first"].get<std::vector<std::int64_t>>();
+      text += fmt::format("  {} segments of the file lie outside or in holes, in whole or in part: {}{}\n", n(count),
+                          fmt::join(first, ", "), std::ssize(first) < count ? ", ..." : "");
+    }
     text += fmt::format("  angles from {:.1f} degrees, areas from {:.3g} to {:.3g}\n", r["angles"]["min"].get<double>(),
                         r["areas"]["min"].get<double>(), r["areas"]["max"].get<double>());
     const Json& bad = r["bad_triangles"];
@@ -328,13 +321,13 @@ class Delaunay : public Command {
   std::string input_;
   std::string output_;
   std::string audited_;
-  std::string area_text_;
   std::string project_;
   Progress* progress_ = nullptr;
   bool refines_ = true;
-  std::array<const CLI::Option*, 3> bounds_{};  // options that bound triangles
+  std::array<const CLI::Option*, 2> bounds_{};  // options that bound triangles
   delaunay::TriangulateOptions triangulating_;
   delaunay::RefineOptions refining_;
+  SizeOptions sizes_;
 };
 
 }  // namespace

@@ -77,6 +77,7 @@ class FlatTables {
   /// Turn material sets of triangles into regions, and sets of edges into markers.
   void take_sets() {
     region_of_.assign(tables_.sets.size(), 0);
+    has_edges_.assign(tables_.sets.size(), 0);
     std::vector<char> is_taken(tables_.sets.size(), 0);
     std::vector<char> is_lost(tables_.sets.size(), 0);
     const std::vector<std::vector<std::int32_t>> holders = find_holders();
@@ -87,8 +88,10 @@ class FlatTables {
       const mesh::SetInfo& set = tables_.sets[s];
       const char* const part = is_taken[s] != 0 ? "a part of " : "";
       if (is_lost[s] != 0) left_out_.push_back(fmt::format("{}{} set {}", part, mesh::name(set.kind), text_of(set)));
-      if (is_taken[s] != 0 && !set.name.empty())
-        left_out_.push_back(fmt::format("the name '{}' of {} set {}", set.name, mesh::name(set.kind), set.id));
+      if (set.name.empty()) continue;
+      if (region_of_[s] > 0) mesh_.regions[static_cast<std::size_t>(region_of_[s] - 1)].name = set.name;
+      if (const auto marker = marker_of(set); has_edges_[s] != 0 && marker)
+        mesh_.marker_names.push_back({*marker, set.name});
     }
     if (n_markers_left_ > 0)
       left_out_.push_back(fmt::format("{} markers of edges beyond the first", format_count(n_markers_left_)));
@@ -128,6 +131,7 @@ class FlatTables {
     }
     const std::optional<std::int32_t> marker = marker_of(info);
     if (rows.dim != Dim::edge || !marker) return false;
+    has_edges_[static_cast<std::size_t>(set)] = 1;
     for (std::size_t e = first; e < end; ++e) {
       std::int32_t& there = mesh_.edges[e].marker;
       if (there != 0 && there != *marker) ++n_markers_left_;
@@ -197,6 +201,7 @@ class FlatTables {
   std::vector<std::string>& left_out_;
   delaunay::FlatMesh mesh_;
   std::vector<std::int32_t> region_of_;  // of each set: its region in the mesh, from 1
+  std::vector<char> has_edges_;          // of each set: whether it gave edges their marker
   std::int64_t n_markers_left_ = 0;
 };
 
@@ -218,19 +223,20 @@ GraphInput read_graph(const std::string& path, const std::string& project) {
     refuse(ErrorCode::usage, "--project", "applies to GeoJSON alone, which has longitudes and latitudes",
            "leave it out");
   if (path.ends_with(".poly") || path.ends_with(".node")) {
-    input.graph = delaunay::read_poly(path).graph;
+    delaunay::PolyFile file = delaunay::read_poly(path);
+    input.graph = std::move(file.graph);
+    input.segment_numbers = std::move(file.segment_numbers);
     return input;
   }
-  delaunay::FlatMesh mesh;
-  if (path.ends_with(".ele")) {
-    mesh = delaunay::read_ele(path, input.left_out);
-  } else {
-    mpi::Context alone(MPI_COMM_SELF);
-    const MeshTables tables = io::read_tables(alone, path, {.to_linear = true});
-    mesh = FlatTables(tables, path, input.left_out).make();
-  }
-  input.graph = delaunay::to_graph(mesh, input.left_out);
+  input.graph = delaunay::to_graph(read_flat_mesh(path, input.left_out), input.left_out);
   return input;
+}
+
+delaunay::FlatMesh read_flat_mesh(const std::string& path, std::vector<std::string>& left_out) {
+  if (path.ends_with(".ele")) return delaunay::read_ele(path, left_out);
+  mpi::Context alone(MPI_COMM_SELF);
+  const MeshTables tables = io::read_tables(alone, path, {.to_linear = true});
+  return FlatTables(tables, path, left_out).make();
 }
 
 }  // namespace barrio::apps

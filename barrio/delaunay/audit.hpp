@@ -11,6 +11,7 @@
 
 #include "barrio/base/json.hpp"
 #include "barrio/delaunay/planar_graph.hpp"
+#include "barrio/delaunay/size_field.hpp"
 #include "barrio/delaunay/triangulation.hpp"
 
 namespace barrio::delaunay {
@@ -42,6 +43,8 @@ struct AuditOptions {
   double max_area = 0.0;      ///< 0: no bound
   bool keeps_regions = true;  ///< whether area bounds of regions count
   std::function<double(const Point&)> area_at = {};  ///< as RefineOptions::area_at
+  SizeField size = {};                               ///< as RefineOptions::size
+  double resolution = 0.0;                           ///< distance of samples of both, as RefineOptions::resolution
   bool is_delaunay = true;                           ///< whether triangles must be constrained Delaunay
   /// Whether the triangles fill the convex hull; without segments they always do. As TriangulateOptions::fills_hull.
   bool fills_hull = false;
@@ -72,7 +75,8 @@ struct Audit {
 /// points and segments are there, and the mesh ends only at segments, or at the convex hull. It is constrained
 /// Delaunay. Its area is that of the graph; parts, loops, vertices, edges and triangles satisfy Euler's formula; holes
 /// and regions are where the graph has them; markers, attributes and numbers of regions are those of the graph; angles
-/// and areas are within their bounds. The checks share no code with the kernel: they find edges by sorting, and signs
+/// and areas are within their bounds. Sizes are sampled all over each triangle, at other positions than those of the
+/// mesher: no triangle may lie where 16 or more are wanted. The checks share no code with the kernel: they find edges by sorting, and signs
 /// by long doubles and GMP's fractions. Local. Cost: O(n log n); memory about 60 bytes a triangle, those of the mesh
 /// included
 [[nodiscard]] Audit audit(const AuditedMesh& mesh, const PlanarGraph& graph, const AuditOptions& options = {});

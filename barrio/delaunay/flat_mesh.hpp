@@ -21,6 +21,7 @@ struct FlatMesh {
   std::vector<std::array<std::int32_t, 3>> triangles = {};  ///< rows of `points`
   std::vector<PlanarGraph::Edge> edges = {};                ///< edges of triangles to keep, with their markers
   std::vector<Region> regions = {};
+  std::vector<MarkerName> marker_names = {};        ///< of some markers of edges
   std::vector<std::int32_t> triangle_regions = {};  ///< of each triangle, its region from 1, or 0 for none; or empty
 };
 
@@ -35,7 +36,8 @@ struct FlatMesh {
 [[nodiscard]] FlatMesh to_flat_mesh(const Triangulation& mesh);
 
 /// Read STEM.ele with STEM.node and, if it exists, STEM.poly, in Triangle's format. Triangles with the same attribute
-/// form a region. Local. @throws Error{failed}, {bad_input} as read_poly
+/// form a region, with the max area that the .poly file gives to this attribute. Local. @throws Error{failed},
+/// {bad_input} as read_poly
 [[nodiscard]] FlatMesh read_ele(const std::string& path, std::vector<std::string>& left_out);
 
 }  // namespace barrio::delaunay

@@ -24,6 +24,7 @@ struct PlanarGraph {
     double attribute = 0.0;
     double max_area = 0.0;    ///< bound of its triangles; 0: none
     std::int32_t number = 0;  ///< its number in files; 0: its position in the list, from 1
+    std::string name = {};    ///< may be empty
   };
   static constexpr std::int32_t outside = -1;
   static constexpr std::int32_t no_region = 0;
@@ -35,6 +36,7 @@ struct PlanarGraph {
   std::vector<Edge> segments = {};
   std::vector<Point> holes = {};  ///< positions; the area around each, up to the nearest segments, is left out
   std::vector<RegionSeed> regions = {};
+  std::vector<MarkerName> marker_names = {};  ///< of some markers of segments
   /// Region on the left and on the right of each segment: its position in the list from 1, `no_region`, or `outside`.
   /// Where one segment says `outside`, another on the same edge may name a region. If this is empty, the positions of
   /// holes and regions decide; otherwise these positions are ignored.

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 
+#include "barrio/delaunay/size_field.hpp"
 #include "barrio/delaunay/triangulation.hpp"
 
 namespace barrio::delaunay {
@@ -19,8 +20,15 @@ struct RefineOptions {
   double min_angle = 20.0;
   double max_area = 0.0;      ///< of a triangle, square units of coordinates; 0: no bound
   bool keeps_regions = true;  ///< whether area bounds of regions count
-  /// Bound of the area of triangles by position, > 0; empty: none. It is evaluated at centroids.
+  /// Bound of the area of triangles by position, > 0; empty: none. Each triangle meets it at its centroid, and four
+  /// times the bound at all samples in it. It is evaluated at centroids and at one sample in each square of a grid.
   std::function<double(const Point&)> area_at = {};
+  /// Distance of the samples of `area_at`; 0: that of 2^18 in the rectangle around the domain, a 512th of a square's
+  /// side. Narrower places may be missed.
+  double resolution = 0.0;
+  /// Wanted edge lengths by position: no triangle is larger than the equilateral one with this edge at its centroid, or
+  /// with twice this edge anywhere in it. It needs no samples.
+  SizeField size = {};
   /// Move points that were added to where all triangles around them meet their bounds, before others are added: fewer
   /// triangles, in two to three times the time.
   bool moves_points = false;
@@ -49,9 +57,9 @@ struct RefineReport {
 
 /// Add points until all triangles meet their bounds. Local. The result depends only on the triangulation and the
 /// options.
-/// @throws Error{usage} for a min angle outside 0 to 34 degrees, or a negative max area or number of triangles;
-/// {bad_input} if area_at returns a value that is not above 0 Cost: about O(points added), in time and memory. Source:
-/// Ruppert 1995; Shewchuk 2002; Uengoer 2009 on the positions of points
+/// @throws Error{usage} for a min angle outside 0 to 34 degrees, a negative max area or number of triangles, and a
+/// resolution with more than 2^24 samples; {bad_input} if area_at returns a value that is not above 0. Cost: about
+/// O(points added), in time and memory. Source: Ruppert 1995; Shewchuk 2002; Uengoer 2009 on the positions of points
 RefineReport refine(Triangulation& mesh, const RefineOptions& options = {});
 
 }  // namespace barrio::delaunay

@@ -22,4 +22,8 @@ struct SegmentEdge {
 /// O(log segments) an edge
 [[nodiscard]] std::vector<SegmentEdge> segment_edges(const Triangulation& mesh);
 
+/// List the segments of the input that have no edges, in whole or in part: they lie outside or in holes. Ascending
+/// positions in the input. Local. Cost: as segment_edges
+[[nodiscard]] std::vector<std::int32_t> dropped_segments(const Triangulation& mesh);
+
 }  // namespace barrio::delaunay

@@ -79,10 +79,11 @@ class VertexInfo {
   std::uint32_t bits_;
 };
 
-/// A segment of the input: its ends (vertices of the triangulation) and its marker.
+/// A segment of the input, or a piece of it between points: its ends (vertices of the triangulation) and its marker.
 struct Segment {
   std::array<std::int32_t, 2> ends{};
   std::int32_t marker = 0;
+  std::int32_t input = -1;  ///< its position in the input; -1: an edge of a filled hull
 };
 
 /// Region: a part of the plane between segments.
@@ -90,6 +91,13 @@ struct Region {
   double attribute = 0.0;   ///< set by the user
   double max_area = 0.0;    ///< bound of its triangles; 0: none
   std::int32_t number = 0;  ///< its number in files
+  std::string name = {};    ///< may be empty
+};
+
+/// Name of the segments with a marker.
+struct MarkerName {
+  std::int32_t marker = 0;
+  std::string name;
 };
 
 /// Values at vertices besides coordinates: a depth, a temperature. They are linear between vertices.
@@ -118,6 +126,7 @@ class Triangulation {
   std::vector<Segment> segments;
   std::int64_t n_repeated_segments = 0;  ///< pieces that coincide with earlier ones; their markers are lost
   std::vector<Region> regions;
+  std::vector<MarkerName> marker_names;
   std::vector<Attribute> attributes;
   GrowingArray<double> attribute_values;    ///< shape (vertices, `attribute_width()`)
   std::int32_t first_unused_triangle = -1;  ///< head of a list linked by `next`

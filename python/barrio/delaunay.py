@@ -6,16 +6,17 @@
     mesh = delaunay.triangulate(graph, min_angle=25, max_area=0.01)
     plt.triplot(*mesh.points.T, mesh.triangles)
     assert delaunay.audit(mesh, graph, min_angle=25).passes
+    mesh.save("plate.vtu")
 
-Runs in one process and does not need MPI.
+Runs in one process. Only files of the formats .h5m and .vtkhdf and `Triangulation.to_mesh` need mpi4py.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,15 +28,27 @@ from barrio.errors import ErrorCode, UsageError
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from mpi4py import MPI
+
+    from barrio._core import Mesh, SizeField
+
 __all__ = [
     "Audit",
     "Graph",
     "Triangulation",
     "audit",
     "graph_of",
+    "limit_growth",
+    "read_areas",
     "read_geojson",
     "read_poly",
+    "size_by_function",
+    "size_near",
+    "size_of_areas",
+    "size_on_mesh",
+    "smallest_size",
     "triangulate",
+    "uniform_size",
 ]
 
 
@@ -85,8 +98,12 @@ class Graph:
     outside. If given, the points in `regions` and `holes` are ignored."""
     left_out: list[str] = field(default_factory=list)
     """Contents of the file that a graph cannot hold."""
+    region_names: list[str] = field(default_factory=list)
+    """Names of the regions, such as those of features of GeoJSON; empty, or one for each."""
+    marker_names: dict[int, str] = field(default_factory=dict)
+    """Names of markers of segments."""
 
-    def _arrays(self) -> tuple[NDArray, ...]:
+    def _arrays(self) -> tuple[Any, ...]:
         points = _rows(self.points, 2, "points", np.float64)
         segments = _rows(self.segments, 2, "segments", np.int32)
         has_attributes = self.attributes is not None and np.size(self.attributes) > 0
@@ -104,6 +121,8 @@ class Graph:
             _rows(self.sides, 2, "sides", np.int32),
             _rows(self.holes, 2, "holes", np.float64),
             _rows(self.regions, 4, "regions", np.float64),
+            [str(name) for name in self.region_names],
+            [(int(marker), str(name)) for marker, name in self.marker_names.items()],
         )
 
 
@@ -137,6 +156,66 @@ class Triangulation:
     """Number of triangles that areas and bounds let expect before refinement; None where angles alone decide."""
     checksum: int
     """Hash of triangles, attributes of regions, edges on segments and their markers, in any order of rows."""
+    dropped_segments: NDArray[np.int32]
+    """Rows of the graph's segments that lie outside or in holes, in whole or in part, and have no edges there."""
+    _core: Any = field(default=None, repr=False, compare=False)
+
+    def save(self, path: str | Path) -> None:
+        """Write a file in the format of its suffix: .h5m, .vtkhdf, .vtu, .msh, or .ele with .node and .poly. Local.
+
+        .h5m and .vtkhdf need mpi4py.
+        """
+        name = str(path)
+        if not name.endswith((".h5m", ".vtkhdf")):
+            _mpi.load_core()._save(self._held(), name, None)
+            return
+        from mpi4py import MPI
+
+        _mpi.load_core()._save(self._held(), name, MPI.COMM_SELF)
+
+    def to_mesh(self, comm: MPI.Comm | None = None) -> Mesh:
+        """Make a distributed mesh of triangles and edges on segments. Collective over comm (default: COMM_SELF).
+
+        The triangulation of rank 0 counts. Regions become sets of the kind material, markers above or below 0 sets of
+        the kind neumann; attributes of points and of regions become tags.
+        """
+        from mpi4py import MPI
+
+        import barrio
+
+        comm = MPI.COMM_SELF if comm is None else comm
+        regions, names, attributes = comm.bcast(_mpi.load_core()._describe(self._held()))
+        markers = comm.bcast([int(m) for m in np.unique(self.edge_markers) if m != 0])
+        here = slice(None) if comm.rank == 0 else slice(0)
+        of_triangles, of_edges = self.regions[here], self.edge_markers[here]
+        sets = [
+            (barrio.SetKind.material, number, name, {"triangle": of_triangles == row})
+            for row, (number, _, name) in enumerate(regions)
+        ]
+        named = dict(names)
+        sets += [
+            (barrio.SetKind.neumann, m, named.get(m, ""), {"edge": of_edges == m}) for m in markers
+        ]
+        tags, first = {}, 0
+        for name, width in attributes:
+            tags[name] = {"vertex": self.attributes[here, first : first + width]}
+            first += width
+        if regions:
+            values = np.array([0.0] + [value for _, value, _ in regions])
+            tags["attribute"] = {"triangle": values[of_triangles + 1]}
+        return barrio.Mesh(
+            comm,
+            self.points[here],
+            {"triangle": self.triangles[here], "edge": self.edges[here]},
+            sets=sets,
+            tags=tags,
+        )
+
+    def _held(self) -> Any:
+        if self._core is None:
+            cause = "was not made by triangulate, so that it is only arrays"
+            raise UsageError(ErrorCode.usage, "triangulation", cause, "triangulate its graph_of")
+        return self._core
 
 
 @dataclass(frozen=True)
@@ -216,7 +295,8 @@ def _columns(values: ArrayLike | None, n: int) -> NDArray[np.float64]:
 
 
 def _graph(arrays: tuple) -> Graph:
-    points, point_markers, attributes, segments, markers, sides, holes, regions, left_out = arrays
+    points, point_markers, attributes, segments, markers, sides, holes, regions = arrays[:8]
+    region_names, marker_names, left_out = arrays[8:]
     n = len(points) // 2
     return Graph(
         points.reshape(-1, 2),
@@ -228,6 +308,8 @@ def _graph(arrays: tuple) -> Graph:
         attributes.reshape(n, -1) if attributes.size else None,
         sides.reshape(-1, 2) if sides.size else None,
         list(left_out),
+        list(region_names) if any(region_names) else [],
+        dict(marker_names),
     )
 
 
@@ -238,6 +320,8 @@ def triangulate(
     min_angle: float = 20.0,
     max_area: float = 0.0,
     area_at: Callable[[float, float], float] | None = None,
+    size: float | SizeField | Iterable[float | SizeField] | None = None,
+    resolution: float = 0.0,
     hull: bool = False,
     split_boundary: bool = True,
     split_segments: bool = True,
@@ -245,10 +329,12 @@ def triangulate(
 ) -> Triangulation:
     """Build the constrained Delaunay triangulation of a graph or of points, and refine it. Local.
 
-    Points without segments are refined only for `max_area` or `area_at`.
+    Points without segments are refined only for `max_area`, `area_at` or `size`.
     `min_angle`: degrees; up to 20.7 it is reached wherever segments do not meet at smaller angles.
     `max_area`: of a triangle; 0: no bound. `area_at(x, y)`: the max area near that point; each call costs
-    about a microsecond of Python. `refine=False`: add no points.
+    about a microsecond of Python. It is sampled at the distance `resolution` (0: that of 2^18 samples): narrower
+    places may be missed. `size`: wanted edge lengths, as numbers or size fields, which miss nothing; of several the
+    smallest counts. `refine=False`: add no points.
     `max_triangles`: refinement stops before there are more. With None, it stops where the min angle alone needs more
     than five million triangles and a thousand for each point, and an area bound that memory cannot hold is refused
     before refinement begins.
@@ -258,13 +344,17 @@ def triangulate(
     if max_triangles is not None and max_triangles < 1:
         cause = f"is {max_triangles}"
         raise UsageError(ErrorCode.usage, "max_triangles", cause, "give at least 1, or None")
-    arrays, n_at_segments, n_by_rounding, is_complete, limit, n_expected, checksum = (
+    of_size = _size(size)
+    has_bound = max_area > 0 or area_at is not None or of_size is not None
+    arrays, n_at_segments, n_by_rounding, is_complete, limit, n_expected, checksum, dropped, core = (
         _mpi.load_core()._triangulate(
-            *whole._arrays(),
-            refines or (refine and (max_area > 0 or area_at is not None)),
+            whole._arrays(),
+            refines or (refine and has_bound),
             min_angle,
             max_area,
             area_at,
+            of_size,
+            resolution,
             hull,
             split_boundary,
             split_segments,
@@ -287,6 +377,8 @@ def triangulate(
         limit,
         n_expected or None,
         checksum,
+        dropped,
+        core,
     )
 
 
@@ -296,17 +388,21 @@ def audit(
     *,
     min_angle: float = 0.0,
     max_area: float = 0.0,
+    area_at: Callable[[float, float], float] | None = None,
+    size: float | SizeField | Iterable[float | SizeField] | None = None,
+    resolution: float = 0.0,
     hull: bool = False,
 ) -> Audit:
     """Check a triangulation in exact arithmetic, with code independent of the mesher. Local.
 
     Markers of edges, regions and attributes must be those of the graph too. `hull`: whether the triangles fill the
     convex hull; without segments they always do.
+    `area_at` and `size` are sampled all over each triangle, at the distance `resolution` and at least four times.
     """
     whole = graph if isinstance(graph, Graph) else Graph(graph)
     found = json.loads(
         _mpi.load_core()._audit(
-            *whole._arrays(),
+            whole._arrays(),
             np.ascontiguousarray(mesh.points),
             np.ascontiguousarray(mesh.triangles, dtype=np.int64),
             np.ascontiguousarray(mesh.edges, dtype=np.int64),
@@ -315,6 +411,9 @@ def audit(
             np.ascontiguousarray(mesh.attributes, dtype=np.float64),
             min_angle,
             max_area,
+            area_at,
+            _size(size),
+            resolution,
             hull,
         )
     )
@@ -326,3 +425,98 @@ def audit(
         found["max_area"],
         int(found["checksum"], 16),
     )
+
+
+def uniform_size(size: float) -> SizeField:
+    """Make a field with one edge length everywhere. Local."""
+    return _mpi.load_core()._uniform_size(float(size))
+
+
+def size_near(
+    graph: Graph | None,
+    where: int | tuple[float, float],
+    *,
+    min_size: float,
+    max_size: float = np.inf,
+    width: float = 0.0,
+    growth: float = 0.2,
+) -> SizeField:
+    """Make a field by the distance from segments and points of a graph with the marker `where`. Local.
+
+    `where` may also be a position; the graph is then ignored. The length is `min_size` up to the distance `width`, and
+    grows by `growth` per unit of length to `max_size`.
+    """
+    numbers = (float(min_size), float(max_size), float(width), float(growth))
+    if isinstance(where, tuple):
+        return _mpi.load_core()._size_near_place(float(where[0]), float(where[1]), *numbers)
+    if graph is None:
+        cause = "are of no graph"
+        raise UsageError(ErrorCode.usage, "markers", cause, "give the graph, or a position (x, y)")
+    return _mpi.load_core()._size_near_marker(graph._arrays(), int(where), *numbers)
+
+
+def size_on_mesh(points: ArrayLike, triangles: ArrayLike, sizes: ArrayLike) -> SizeField:
+    """Make a field that is linear in each triangle of a background mesh, by the sizes at its points. Local.
+
+    Outside of the mesh the value at its nearest point counts.
+    """
+    return _mpi.load_core()._size_on_mesh(*_background(points, triangles, sizes))
+
+
+def size_of_areas(points: ArrayLike, triangles: ArrayLike, areas: ArrayLike) -> SizeField:
+    """Make a field of max areas, one for each triangle of a background mesh; 0 or below: no bound. Local."""
+    return _mpi.load_core()._size_of_areas(*_background(points, triangles, areas))
+
+
+def size_by_function(size: Callable[[float, float], float], growth: float) -> SizeField:
+    """Make a field of a function whose values differ by at most `growth` times the distance. Local."""
+    return _mpi.load_core()._size_by_function(size, float(growth))
+
+
+def smallest_size(*fields: float | SizeField) -> SizeField:
+    """Make the field that wants the smallest of several sizes everywhere. Local."""
+    core = _mpi.load_core()
+    return core._smallest_size(
+        [f if isinstance(f, core.SizeField) else uniform_size(f) for f in fields]
+    )
+
+
+def limit_growth(
+    size: SizeField | Callable[[float, float], float],
+    growth: float,
+    box: tuple[float, float, float, float],
+) -> SizeField:
+    """Make the largest field that is nowhere above `size`, and grows by at most `growth` per unit of length. Local.
+
+    `size` may be any function of x and y. `box`: x and y of the lower left and of the upper right corner of the domain.
+    """
+    return _mpi.load_core()._limit_growth(size, float(growth), [float(x) for x in box])
+
+
+def read_areas(path: str | Path, n_triangles: int) -> list[float]:
+    """Read a .area file of Triangle's: a max area for each triangle of an .ele file; 0 or below: no bound. Local."""
+    return _mpi.load_core()._read_areas(str(path), n_triangles)
+
+
+def _background(points: ArrayLike, triangles: ArrayLike, values: ArrayLike) -> tuple[NDArray, ...]:
+    return (
+        _rows(points, 2, "points", np.float64),
+        _rows(triangles, 3, "triangles", np.int64),
+        np.ascontiguousarray(values, dtype=np.float64),
+    )
+
+
+def _size(size: float | SizeField | Iterable[float | SizeField] | None) -> SizeField | None:
+    """Make one field of all that a caller may give."""
+    if size is None:
+        return None
+    if isinstance(size, _mpi.load_core().SizeField):
+        return size
+    if isinstance(size, Iterable):
+        return smallest_size(*size)
+    if callable(size):
+        cause = "is a function, of which it is not known how fast it grows"
+        raise UsageError(
+            ErrorCode.usage, "size", cause, "use size_by_function, limit_growth or area_at"
+        )
+    return uniform_size(size)

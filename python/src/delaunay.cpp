@@ -1,4 +1,4 @@
-#include "barrio/delaunay/refine.hpp"
+#include "delaunay.hpp"
 
 #include <fmt/format.h>
 #include <nanobind/stl/optional.h>
@@ -14,28 +14,23 @@
 #include "barrio/delaunay/geojson_file.hpp"
 #include "barrio/delaunay/planar_graph.hpp"
 #include "barrio/delaunay/poly_file.hpp"
+#include "barrio/delaunay/refine.hpp"
 #include "barrio/delaunay/segment_edges.hpp"
+#include "barrio/delaunay/write.hpp"
 #include "barrio/mpi/node_memory.hpp"
 #include "bindings.hpp"
 
 // The basis of barrio/delaunay.py, which is the public interface.
 
 namespace barrio::python {
-namespace {
 
-using Places = nb::ndarray<const double, nb::shape<-1, 2>, nb::c_contig, nb::device::cpu>;
-using Pairs = nb::ndarray<const std::int32_t, nb::shape<-1, 2>, nb::c_contig, nb::device::cpu>;
-using CornerRows = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Markers = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Seeds = nb::ndarray<const double, nb::shape<-1, 4>, nb::c_contig, nb::device::cpu>;
-
-using Columns = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
-delaunay::PlanarGraph graph_of(const Places& points, const Markers& point_markers, const Columns& attributes,
-                               const Pairs& segments, const Markers& markers, const Pairs& sides, const Places& holes,
-                               const Seeds& regions) {
+delaunay::PlanarGraph graph_of(const GraphArrays& arrays) {
+  const auto& [points, point_markers, attributes, segments, markers, sides, holes, regions, region_names,
+               marker_names] = arrays;
   if (markers.shape(0) != segments.shape(0))
     throw_usage("segments", "must have one marker each", "give as many markers as segments");
+  if (region_names.size() > regions.shape(0))
+    throw_usage("region_names", "are more than regions", "give one for each region, or none at all");
   delaunay::PlanarGraph graph;
   for (std::size_t i = 0; i < points.shape(0); ++i) graph.points.push_back({points(i, 0), points(i, 1)});
   graph.point_markers.assign(point_markers.data(), point_markers.data() + point_markers.size());
@@ -47,10 +42,32 @@ delaunay::PlanarGraph graph_of(const Places& points, const Markers& point_marker
     graph.segments.push_back({.ends = {segments(i, 0), segments(i, 1)}, .marker = markers(i)});
   for (std::size_t i = 0; i < holes.shape(0); ++i) graph.holes.push_back({holes(i, 0), holes(i, 1)});
   for (std::size_t i = 0; i < regions.shape(0); ++i)
-    graph.regions.push_back(
-        {.place = {regions(i, 0), regions(i, 1)}, .attribute = regions(i, 2), .max_area = regions(i, 3)});
+    graph.regions.push_back({.place = {regions(i, 0), regions(i, 1)},
+                             .attribute = regions(i, 2),
+                             .max_area = regions(i, 3),
+                             .name = i < region_names.size() ? region_names[i] : std::string()});
+  for (const auto& [marker, name] : marker_names) graph.marker_names.push_back({marker, name});
   return graph;
 }
+
+std::function<double(const delaunay::Point&)> function_of(const nb::object& callable, std::string name) {
+  const std::shared_ptr<nb::object> kept(new nb::object(callable), [](nb::object* last) {
+    const nb::gil_scoped_acquire locked;
+    delete last;
+  });
+  return [kept, name = std::move(name)](const delaunay::Point& place) {
+    const nb::gil_scoped_acquire locked;
+    const nb::object value = (*kept)(place[0], place[1]);
+    double number = 0.0;
+    if (!nb::try_cast(value, number))
+      throw nb::type_error(fmt::format("{}({:g}, {:g}) returned {}, not a number", name, place[0], place[1],
+                                       nb::cast<std::string>(nb::repr(value)))
+                               .c_str());
+    return number;
+  };
+}
+
+namespace {
 
 nb::tuple to_python(const delaunay::Triangulation& mesh) {
   std::vector<double> points;
@@ -84,28 +101,18 @@ void check_fits(const delaunay::Forecast& expected) {
                        "allow larger areas by max_area, area_at or regions, or stop early by max_triangles");
 }
 
-nb::tuple triangulate(const Places& points, const Markers& point_markers, const Columns& attributes,
-                      const Pairs& segments, const Markers& markers, const Pairs& sides, const Places& holes,
-                      const Seeds& regions, bool refines, double min_angle, double max_area, const nb::object& area_at,
+nb::tuple triangulate(const GraphArrays& arrays, bool refines, double min_angle, double max_area,
+                      const nb::object& area_at, const std::optional<delaunay::SizeField>& size, double resolution,
                       bool fills_hull, bool splits_boundary, bool splits_segments, std::int64_t max_triangles) {
-  const delaunay::PlanarGraph graph =
-      graph_of(points, point_markers, attributes, segments, markers, sides, holes, regions);
+  const delaunay::PlanarGraph graph = graph_of(arrays);
   delaunay::RefineOptions options{.min_angle = min_angle,
                                   .max_area = max_area,
+                                  .resolution = resolution,
+                                  .size = size.value_or(delaunay::SizeField()),
                                   .splits_boundary = splits_boundary,
                                   .splits_segments = splits_segments,
                                   .max_triangles = max_triangles};
-  if (!area_at.is_none())
-    options.area_at = [&area_at](const delaunay::Point& place) {
-      const nb::gil_scoped_acquire locked;
-      const nb::object area = area_at(place[0], place[1]);
-      double number = 0.0;
-      if (!nb::try_cast(area, number))
-        throw nb::type_error(fmt::format("area_at({:g}, {:g}) returned {}, not a number", place[0], place[1],
-                                         nb::cast<std::string>(nb::repr(area)))
-                                 .c_str());
-      return number;
-    };
+  if (!area_at.is_none()) options.area_at = function_of(area_at, "area_at");
   delaunay::Triangulation mesh;
   delaunay::RefineReport report;
   delaunay::Forecast expected;
@@ -121,8 +128,33 @@ nb::tuple triangulate(const Places& points, const Markers& point_markers, const 
     delaunay::compact(mesh);
     checksum = delaunay::checksum(mesh);
   }
-  return nb::make_tuple(to_python(mesh), report.n_left_at_segments, report.n_left_by_rounding, report.is_complete,
-                        report.max_triangles, expected.n_triangles, checksum);
+  const nb::tuple shown = to_python(mesh);
+  std::vector<std::int32_t> dropped = delaunay::dropped_segments(mesh);
+  return nb::make_tuple(shown, report.n_left_at_segments, report.n_left_by_rounding, report.is_complete,
+                        report.max_triangles, expected.n_triangles, checksum, copied(std::move(dropped)),
+                        std::move(mesh));
+}
+
+/// Return the regions (number, attribute, name), the names of markers, and the names of attributes with their widths.
+nb::tuple describe(const delaunay::Triangulation& mesh) {
+  std::vector<std::tuple<std::int32_t, double, std::string>> regions;
+  for (std::size_t r = 1; r < mesh.regions.size(); ++r)
+    regions.emplace_back(mesh.regions[r].number, mesh.regions[r].attribute, mesh.regions[r].name);
+  std::vector<std::pair<std::int32_t, std::string>> markers;
+  for (const delaunay::MarkerName& one : mesh.marker_names) markers.emplace_back(one.marker, one.name);
+  std::vector<std::pair<std::string, int>> attributes;
+  for (const delaunay::Attribute& one : mesh.attributes) attributes.emplace_back(one.name, one.n_components);
+  return nb::make_tuple(regions, markers, attributes);
+}
+
+/// Write a triangulation. @param comm  a communicator of this process alone; none for formats that need no MPI
+void save(const delaunay::Triangulation& mesh, const std::string& path, const std::optional<CommArgument>& comm) {
+  if (comm) {
+    in_own_context(*comm, [&](const std::unique_ptr<mpi::Context>& context) { delaunay::write(*context, mesh, path); });
+    return;
+  }
+  const nb::gil_scoped_release unlocked;
+  delaunay::write_local(mesh, path);
 }
 
 nb::tuple to_python(const delaunay::PlanarGraph& graph, const std::vector<std::string>& left_out) {
@@ -137,14 +169,19 @@ nb::tuple to_python(const delaunay::PlanarGraph& graph, const std::vector<std::s
   std::vector<double> holes;
   for (const delaunay::Point& p : graph.holes) holes.insert(holes.end(), {p[0], p[1]});
   std::vector<double> regions;
-  for (const delaunay::PlanarGraph::RegionSeed& seed : graph.regions)
+  std::vector<std::string> region_names;
+  for (const delaunay::PlanarGraph::RegionSeed& seed : graph.regions) {
     regions.insert(regions.end(), {seed.place[0], seed.place[1], seed.attribute, seed.max_area});
+    region_names.push_back(seed.name);
+  }
+  std::vector<std::pair<std::int32_t, std::string>> marker_names;
+  for (const delaunay::MarkerName& one : graph.marker_names) marker_names.emplace_back(one.marker, one.name);
   std::vector<std::int32_t> sides;
   for (const auto& [left, right] : graph.sides) sides.insert(sides.end(), {left, right});
   return nb::make_tuple(copied(std::move(points)), copied(std::vector<std::int32_t>(graph.point_markers)),
                         copied(std::vector<double>(graph.attribute_values)), copied(std::move(segments)),
                         copied(std::move(markers)), copied(std::move(sides)), copied(std::move(holes)),
-                        copied(std::move(regions)), left_out);
+                        copied(std::move(regions)), region_names, marker_names, left_out);
 }
 
 nb::tuple read_graph(const std::string& path) {
@@ -186,13 +223,17 @@ nb::tuple graph_of_mesh(const Places& points, const Columns& attributes, const P
   return to_python(graph, left_out);
 }
 
-std::string audit(const Places& points, const Markers& point_markers, const Columns& attributes, const Pairs& segments,
-                  const Markers& markers, const Pairs& sides, const Places& holes, const Seeds& regions,
-                  const Places& vertices, const CornerRows& triangles, const CornerRows& edges,
-                  const Markers& edge_markers, const Markers& triangle_regions, const Columns& vertex_attributes,
-                  double min_angle, double max_area, bool fills_hull) {
-  const delaunay::PlanarGraph graph =
-      graph_of(points, point_markers, attributes, segments, markers, sides, holes, regions);
+std::string audit(const GraphArrays& arrays, const Places& vertices, const CornerRows& triangles,
+                  const CornerRows& edges, const Markers& edge_markers, const Markers& triangle_regions,
+                  const Columns& vertex_attributes, double min_angle, double max_area, const nb::object& area_at,
+                  const std::optional<delaunay::SizeField>& size, double resolution, bool fills_hull) {
+  const delaunay::PlanarGraph graph = graph_of(arrays);
+  delaunay::AuditOptions options{.min_angle = min_angle,
+                                 .max_area = max_area,
+                                 .size = size.value_or(delaunay::SizeField()),
+                                 .resolution = resolution,
+                                 .fills_hull = fills_hull};
+  if (!area_at.is_none()) options.area_at = function_of(area_at, "area_at");
   delaunay::AuditedMesh mesh;
   for (std::size_t i = 0; i < vertices.shape(0); ++i) mesh.points.push_back({vertices(i, 0), vertices(i, 1)});
   const auto row = [](std::int64_t v) { return v >= 0 && v < 0x7fffffff ? static_cast<std::int32_t>(v) : -1; };
@@ -214,20 +255,23 @@ std::string audit(const Places& points, const Markers& point_markers, const Colu
     mesh.attributes.push_back({fmt::format("attribute_{}", k + 1)});
   mesh.attribute_values.assign(vertex_attributes.data(), vertex_attributes.data() + vertex_attributes.size());
   const nb::gil_scoped_release unlocked;
-  return delaunay::to_json(
-             delaunay::audit(mesh, graph, {.min_angle = min_angle, .max_area = max_area, .fills_hull = fills_hull}))
-      .dump();
+  return delaunay::to_json(delaunay::audit(mesh, graph, options)).dump();
 }
 
 }  // namespace
 
 void bind_delaunay(nb::module_& module) {
-  module.def("_triangulate", &triangulate, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
-             nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg());
+  nb::class_<delaunay::Triangulation>(module, "_Triangulation");
+  bind_size_field(module);
+  module.def("_triangulate", &triangulate, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(),
+             nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg());
+  module.def("_describe", &describe);
+  module.def("_save", &save, nb::arg(), nb::arg(), nb::arg().none());
   module.def("_read_poly", &read_graph);
   module.def("_read_geojson", &read_polygons, nb::arg(), nb::arg().none());
   module.def("_graph_of_mesh", &graph_of_mesh);
-  module.def("_audit", &audit);
+  module.def("_audit", &audit, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(),
+             nb::arg().none(), nb::arg());
 }
 
 }  // namespace barrio::python

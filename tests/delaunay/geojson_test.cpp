@@ -62,7 +62,9 @@ TEST_F(GeoJsonTest, PolygonsAreRegionsWhateverTheirWayRound) {
   const GeoJsonFile file = read_geojson(write(text));
   const std::map<std::int32_t, double> found = areas(file.graph);
   EXPECT_EQ(found, (std::map<std::int32_t, double>{{1, 12.0}, {2, 8.0}, {3, 2.0}}));
-  EXPECT_EQ(file.left_out, (std::vector<std::string>{"1 LineString", "property name"}));
+  EXPECT_EQ(file.left_out, (std::vector<std::string>{"1 LineString"}));
+  EXPECT_EQ(file.graph.regions.at(0).name, "x");
+  EXPECT_EQ(file.graph.regions.at(2).name, "");
 }
 
 TEST_F(GeoJsonTest, IsProjectedAtOnceAndClosesAt180Degrees) {

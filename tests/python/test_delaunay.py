@@ -208,3 +208,134 @@ def test_forecast_and_limits() -> None:
     assert delaunay.triangulate(square()).max_triangles == 5_004_000
     with pytest.raises(barrio.UsageError, match="max_triangles: is 0"):
         delaunay.triangulate(square(), max_triangles=0)
+
+
+def strip() -> delaunay.Graph:
+    """Two squares side by side, with a hole in the first and a segment outside."""
+    points = [[0, 0], [1, 0], [2, 0], [2, 1], [1, 1], [0, 1]]
+    hole = [[0.4, 0.4], [0.6, 0.4], [0.6, 0.6], [0.4, 0.6]]
+    return delaunay.Graph(
+        [*points, *hole, [3, 0], [3, 1]],
+        [
+            *[[0, 1], [1, 2], [2, 3], [3, 4], [4, 5], [5, 0], [1, 4]],
+            *[[6, 7], [7, 8], [8, 9], [9, 6]],
+            [10, 11],
+        ],
+        markers=[1, 1, 1, 1, 1, 1, 0, 5, 5, 5, 5, 9],
+        holes=[[0.5, 0.5]],
+        regions=[[0.1, 0.1, 7, 0], [1.5, 0.5, 8, 0]],
+        attributes=np.arange(12.0).reshape(12, 1),
+        region_names=["left", "right"],
+        marker_names={5: "hole"},
+    )
+
+
+def test_size_fields() -> None:
+    graph = strip()
+    near = delaunay.size_near(graph, 5, min_size=0.02, growth=0.3)
+    assert near(0.5, 0.4) == pytest.approx(0.02)
+    assert near(0.5, 0.3) == pytest.approx(0.05)
+    mesh = delaunay.triangulate(graph, size=near)
+    assert delaunay.audit(mesh, graph, min_angle=20, size=near).checks["sizes"][0]
+    at = delaunay.size_near(None, (2.0, 1.0), min_size=0.01, max_size=0.1)
+    both = delaunay.triangulate(graph, size=[near, at, 0.5])
+    assert len(both.triangles) > len(mesh.triangles)
+    assert not delaunay.audit(mesh, graph, size=[near, at]).checks["sizes"][0]
+
+    background = delaunay.size_on_mesh(
+        [[0, 0], [2, 0], [2, 1], [0, 1]], [[0, 1, 2], [0, 3, 2]], [0.1, 0.2, 0.1, 0.02]
+    )
+    assert background(0.0, 1.0) == pytest.approx(0.02)
+    assert background(1.0, 0.0) == pytest.approx(0.15)
+    areas_of = delaunay.size_of_areas([[0, 0], [2, 0], [2, 1]], [[0, 1, 2]], [0.01])
+    fine = delaunay.triangulate(graph, size=delaunay.smallest_size(background, areas_of))
+    assert areas(fine).max() < 0.01 * (1 + 1e-9)
+    slow = delaunay.size_by_function(lambda x, y: 0.02 + 0.1 * x, growth=0.1)
+    assert delaunay.triangulate(graph, size=slow).is_complete
+
+    def step(x: float, y: float) -> float:
+        return 0.01 if x < 0.01 else 0.5
+
+    limited = delaunay.limit_growth(step, 0.2, (0, 0, 2, 1))
+    assert limited(1.01, 0.5) == pytest.approx(0.21, rel=0.1)
+    slower = delaunay.limit_growth(near, 0.1, (0, 0, 2, 1))
+    assert slower(0.5, 0.3) == pytest.approx(0.03)
+    for fault, part in (
+        (lambda: delaunay.size_near(graph, 3, min_size=1), "marker 3: is that of no segment"),
+        (lambda: delaunay.size_near(None, 3, min_size=1), "markers: are of no graph"),
+        (
+            lambda: delaunay.triangulate(graph, size=step),
+            "size_by_function, limit_growth or area_at",
+        ),
+        (lambda: delaunay.triangulate(graph, size=0.0), "size: is 0"),
+        (lambda: delaunay.limit_growth(near, 0, (0, 0, 2, 1)), "growth of sizes: is 0"),
+    ):
+        with pytest.raises(barrio.UsageError, match=part):
+            fault()
+    with pytest.raises(ValueError, match="no size here"):
+        delaunay.triangulate(graph, size=delaunay.size_by_function(fails, growth=1))
+    with pytest.raises(TypeError, match=r"size\(\S+ \S+\) returned None, not a number"):
+        delaunay.triangulate(graph, size=delaunay.size_by_function(lambda x, y: None, growth=1))
+
+
+def fails(x: float, y: float) -> float:
+    raise ValueError("no size here")
+
+
+def test_a_function_is_not_missed_and_the_audit_takes_it() -> None:
+    def spot(x: float, y: float) -> float:
+        return 1e-6 if (x - 0.31) ** 2 + (y - 0.47) ** 2 < 1e-4 else 0.1
+
+    mesh = delaunay.triangulate(square(), area_at=spot)
+    assert len(mesh.triangles) > 314
+    assert delaunay.audit(mesh, square(), area_at=spot).passes
+    coarse = delaunay.triangulate(square(), max_area=0.1)
+    assert not delaunay.audit(coarse, square(), area_at=spot).checks["sizes"][0]
+
+
+def test_files_of_all_formats(tmp_path) -> None:
+    graph = strip()
+    mesh = delaunay.triangulate(graph, max_area=0.01)
+    for suffix in ("h5m", "vtkhdf", "vtu", "msh", "ele"):
+        mesh.save(tmp_path / f"strip.{suffix}")
+        assert (tmp_path / f"strip.{suffix}").stat().st_size > 1000
+    again = delaunay.triangulate(delaunay.read_poly(tmp_path / "strip.poly"), refine=False)
+    assert len(again.triangles) == len(mesh.triangles)
+    with pytest.raises(barrio.UsageError, match="is not a format of triangulations"):
+        mesh.save(tmp_path / "strip.stl")
+    with pytest.raises(barrio.FailedError):
+        mesh.save(tmp_path / "none" / "strip.vtu")
+    with pytest.raises(barrio.FailedError):
+        mesh.save(tmp_path / "none" / "strip.h5m")
+
+
+def test_to_mesh() -> None:
+    mesh = delaunay.triangulate(strip(), max_area=0.01)
+    whole = mesh.to_mesh()
+    assert whole.n_global(barrio.Dim.face) == len(mesh.triangles)
+    assert whole.n_global(barrio.Dim.vertex) == len(mesh.points)
+    names = {(s.kind, s.id): s.name for s in whole.sets}
+    assert names == {
+        (barrio.SetKind.material, 1): "left",
+        (barrio.SetKind.material, 2): "right",
+        (barrio.SetKind.neumann, 1): "",
+        (barrio.SetKind.neumann, 5): "hole",
+    }
+    assert {tag.name for tag in whole.tags} >= {"attribute_1", "attribute"}
+
+
+def test_what_is_dropped_and_what_does_not_fit() -> None:
+    graph = strip()
+    mesh = delaunay.triangulate(graph)
+    assert mesh.dropped_segments.tolist() == [11]
+    for wide in (np.array(graph.segments) + 2**40, np.array(graph.segments) - 2**40):
+        with pytest.raises(barrio.BadInputError, match="does not fit in int32"):
+            delaunay.triangulate(delaunay.Graph(graph.points, wide))
+    with pytest.raises(barrio.BadInputError, match="does not fit in int32"):
+        delaunay.triangulate(
+            delaunay.Graph(graph.points, graph.segments, sides=np.full((12, 2), 2**40))
+        )
+    with pytest.raises(barrio.Error, match="number vertices from 0"):
+        delaunay.graph_of(graph.points, [[0, 1, 2**40]])
+    with pytest.raises(barrio.UsageError, match="region_names: are more than regions"):
+        delaunay.triangulate(delaunay.Graph(graph.points, graph.segments, region_names=["a"]))

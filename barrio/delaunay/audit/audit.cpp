@@ -18,6 +18,7 @@
 #include "barrio/delaunay/audit/inside.hpp"
 #include "barrio/delaunay/audit/labels.hpp"
 #include "barrio/delaunay/audit/parts.hpp"
+#include "barrio/delaunay/audit/wanted.hpp"
 #include "barrio/delaunay/checksum.hpp"
 
 namespace barrio::delaunay {
@@ -65,6 +66,7 @@ class Auditor {
     check_labels();
     check_angles();
     check_areas();
+    check_sizes();
     result_.n_exact = signs_.n_exact();
     result_.checksum = checksum(mesh_);
     return std::move(result_);
@@ -273,11 +275,13 @@ class Auditor {
     if (options_.keeps_regions && parts_)
       if (const std::int32_t region = parts_->region(t); region > 0)
         if (const double most = graph_.regions[region - 1].max_area; most > 0) bound = std::min(bound, most);
-    if (!options_.area_at) return bound;
+    if (!options_.area_at && !options_.size) return bound;
     Point centroid{};
     for (std::size_t i = 0; i < 3; ++i)
       for (std::size_t k = 0; k < 2; ++k) centroid[k] += corner(t, i)[k] / 3;
-    return std::min(bound, options_.area_at(centroid));
+    if (options_.area_at) bound = std::min(bound, options_.area_at(centroid));
+    const double size = options_.size(centroid);
+    return std::min(bound, 0.25 * std::numbers::sqrt3 * size * size);
   }
 
   void check_labels() {
@@ -301,7 +305,7 @@ class Auditor {
 
   void check_areas() {
     // the bound by a formula depends on how centroids are rounded
-    const double rounding = options_.area_at ? 1 + 1e-9 : 1 + 1e-12;
+    const double rounding = options_.area_at || options_.size ? 1 + 1e-9 : 1 + 1e-12;
     double wanted = 0.0;  // number of triangles if each were as large as its bound
     std::string fault;
     std::int64_t n_too_large = 0;
@@ -322,6 +326,20 @@ class Auditor {
     if (wanted > 0)
       text += fmt::format("; {:.3f} times as many triangles as if each were as large as its bound", result_.yardstick);
     report("areas", fault.empty(), fault.empty() ? text : fmt::format("{}, and {} more", fault, n_too_large - 1));
+  }
+
+  /// Check that no triangle lies where many are wanted: centroids alone do not see narrow places.
+  void check_sizes() {
+    if (!options_.area_at && !options_.size) return;
+    constexpr double max_wanted = 16;
+    const detail::Wanted found = detail::sample_sizes(mesh_, options_);
+    const bool is_met = found.max < max_wanted;
+    std::string text =
+        fmt::format("at {} samples, at most {:.2f} triangles are wanted where one is", found.n_samples, found.max);
+    if (!is_met)
+      text = fmt::format("triangle {} lies where {:.0f} are wanted, the smallest at {}", found.triangle, found.max,
+                         place(found.place));
+    report("sizes", is_met, std::move(text));
   }
 
   const AuditedMesh& mesh_;

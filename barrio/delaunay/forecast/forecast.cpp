@@ -6,8 +6,8 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <functional>
 #include <limits>
+#include <numbers>
 #include <queue>
 #include <vector>
 
@@ -20,7 +20,7 @@ namespace {
 /// Number of triangles of a good mesh whose areas are bounded, over that if each were as large as its bound.
 constexpr double usual = 1.55;
 /// Bytes of a triangle and half a vertex.
-constexpr double bytes_per_triangle = 44.0;
+constexpr double bytes_per_triangle = 46.0;
 
 using Corners = std::array<Point, 3>;
 
@@ -45,7 +45,7 @@ double bound_of(const Triangulation& mesh, const Triangle& t, const RefineOption
 /// those where the field varies most.
 class Integral {
  public:
-  Integral(const Triangulation& mesh, const RefineOptions& options) : area_at_(&options.area_at) {
+  Integral(const Triangulation& mesh, const RefineOptions& options) : options_(&options) {
     for (const Triangle& t : mesh.triangles.items())
       if (t.is_used()) domain_ += area_of(corners_of(mesh, t));
     for (const Triangle& t : mesh.triangles.items()) {
@@ -77,20 +77,24 @@ class Integral {
     friend bool operator<(const Part& a, const Part& b) noexcept { return a.priority < b.priority; }
   };
 
+  [[nodiscard]] bool has_field() const { return options_->area_at || options_->size; }
   /// Return the number of triangles expected by the value at the centroid; one that is not above 0 says nothing.
   [[nodiscard]] double value(const Corners& corners, double bound) const {
-    if (*area_at_) {
+    if (has_field()) {
       Point centroid{};
       for (const Point& p : corners)
         for (std::size_t k = 0; k < 2; ++k) centroid[k] += p[k] / 3;
-      if (const double here = (*area_at_)(centroid); here > 0) bound = std::min(bound, here);
+      if (options_->area_at)
+        if (const double here = options_->area_at(centroid); here > 0) bound = std::min(bound, here);
+      const double size = options_->size(centroid);
+      bound = std::min(bound, 0.25 * std::numbers::sqrt3 * size * size);
     }
     return usual * area_of(corners) / bound;
   }
 
   void push(Part part) {
     constexpr double resolution = 1.0 / 8192;  // of the domain
-    if (!*area_at_) return;
+    if (!has_field()) return;
     if (area_of(part.corners) > resolution * domain_) part.priority = std::numeric_limits<double>::infinity();
     if (part.priority > 0) parts_.push(part);
   }
@@ -124,7 +128,7 @@ class Integral {
       push({quarters[i], part.bound, expected[i], std::abs(expected[i] - 0.25 * sum), part.root});
   }
 
-  const std::function<double(const Point&)>* area_at_;
+  const RefineOptions* options_;
   std::priority_queue<Part> parts_;
   std::vector<double> sums_;  // of the triangles of the mesh
   double sum_ = 0.0;
@@ -134,7 +138,7 @@ class Integral {
 }  // namespace
 
 Forecast forecast(const Triangulation& mesh, const RefineOptions& options) {
-  const bool has_bounds = options.max_area > 0 || options.area_at ||
+  const bool has_bounds = options.max_area > 0 || options.area_at || options.size ||
                           (options.keeps_regions &&
                            std::ranges::any_of(mesh.regions, [](const Region& region) { return region.max_area > 0; }));
   Forecast expected;

@@ -108,7 +108,9 @@ PlanarGraph to_graph(const FlatMesh& mesh, std::vector<std::string>& left_out) {
   PlanarGraph graph;
   const std::vector<std::int32_t> number = keep_used_points(mesh, graph);
   for (const Region& region : mesh.regions)
-    graph.regions.push_back({.attribute = region.attribute, .max_area = region.max_area, .number = region.number});
+    graph.regions.push_back(
+        {.attribute = region.attribute, .max_area = region.max_area, .number = region.number, .name = region.name});
+  graph.marker_names = mesh.marker_names;
   std::int64_t n_loose = 0;
   const std::vector<Use> uses = find_uses(mesh);
   for (std::size_t i = 0; i < uses.size();) {
@@ -154,6 +156,7 @@ FlatMesh to_flat_mesh(const Triangulation& mesh) {
     flat.triangle_regions.push_back(t.region());
   }
   for (const SegmentEdge& edge : segment_edges(mesh)) flat.edges.push_back({.ends = edge.ends, .marker = edge.marker});
+  flat.marker_names = mesh.marker_names;
   if (!mesh.regions.empty()) flat.regions.assign(mesh.regions.begin() + 1, mesh.regions.end());
   return flat;
 }

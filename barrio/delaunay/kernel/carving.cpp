@@ -98,9 +98,12 @@ void name_regions(Triangulation& mesh, const PlanarGraph& graph) {
   std::int32_t position = 0;
   for (const PlanarGraph::RegionSeed& seed : graph.regions) {
     ++position;
-    mesh.regions.push_back(
-        {.attribute = seed.attribute, .max_area = seed.max_area, .number = seed.number != 0 ? seed.number : position});
+    mesh.regions.push_back({.attribute = seed.attribute,
+                            .max_area = seed.max_area,
+                            .number = seed.number != 0 ? seed.number : position,
+                            .name = seed.name});
   }
+  mesh.marker_names = graph.marker_names;
 }
 
 std::string name_of(std::int32_t side) {

@@ -53,8 +53,14 @@ Refinement::Refinement(Triangulation& mesh, const RefineOptions& options)
   constexpr std::int64_t for_any_input = 5'000'000;
   constexpr std::int64_t for_each_vertex = 1000;
   first_limit_ = for_any_input + for_each_vertex * mesh.n_vertices();
+  if (options.area_at || options.size) {
+    Rectangle domain;
+    for (const Triangle& t : mesh.triangles.items())
+      for (std::size_t i = 0; t.is_used() && i < 3; ++i) domain.add(mesh.point(t.vertices[i]));
+    areas_.emplace(options.area_at, options.size, domain, options.resolution);
+  }
   has_bounds_ =
-      options.max_area > 0 || options.area_at ||
+      options.max_area > 0 || areas_ ||
       (options.keeps_regions && std::ranges::any_of(mesh.regions, [](const Region& r) { return r.max_area > 0; }));
 }
 
@@ -68,16 +74,8 @@ double Refinement::bound_of_area(const Triangle& t) {
   double bound = options_->max_area > 0 ? options_->max_area : std::numeric_limits<double>::infinity();
   if (options_->keeps_regions)
     if (const double of_region = mesh_->regions[t.region()].max_area; of_region > 0) bound = std::min(bound, of_region);
-  if (!options_->area_at) return bound;
-  const Point& a = mesh_->point(t.vertices[0]);
-  const Point& b = mesh_->point(t.vertices[1]);
-  const Point& c = mesh_->point(t.vertices[2]);
-  const Point centroid{(a[0] + b[0] + c[0]) / 3, (a[1] + b[1] + c[1]) / 3};
-  const double here = options_->area_at(centroid);
-  if (!(here > 0))
-    refuse(ErrorCode::bad_input, "size field", fmt::format("is {:g} at ({:g}, {:g})", here, centroid[0], centroid[1]),
-           "areas must be above 0");
-  return std::min(bound, here);
+  if (!areas_) return bound;
+  return (*areas_)({mesh_->point(t.vertices[0]), mesh_->point(t.vertices[1]), mesh_->point(t.vertices[2])}, bound);
 }
 
 /// Tell whether the shortest edge joins two segments that meet in a small angle, at equal distances from their common
@@ -344,6 +342,9 @@ RefineReport refine(Triangulation& mesh, const RefineOptions& options) {
   if (options.max_triangles < 0)
     refuse(ErrorCode::usage, "max triangles", fmt::format("is {}", options.max_triangles),
            "must be above 0, or 0 for a limit by the size of the input");
+  if (!(options.resolution >= 0))
+    refuse(ErrorCode::usage, "resolution", fmt::format("is {:g}", options.resolution),
+           "must be above 0, or 0 for the usual one");
   detail::Refinement refinement(mesh, options);
   refinement.run();
   return refinement.report();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "barrio/delaunay/kernel/segment_index.hpp"
 #include "barrio/delaunay/kernel/small_angles.hpp"
 #include "barrio/delaunay/refine.hpp"
+#include "barrio/delaunay/size/area_bound.hpp"
 
 namespace barrio::delaunay::detail {
 
@@ -76,6 +78,7 @@ class Refinement {
   std::vector<std::uint8_t> n_moves_;     // of each vertex
   std::vector<Side> suspects_;            // edges that may not be Delaunay
   std::vector<std::int32_t> changed_;     // rows that a move changed
+  std::optional<AreaBound> areas_;                          // by position, if there is one
   std::set<std::pair<std::int32_t, std::int32_t>> coarse_;  // edges on segments that rounding forbids to split
   double sine_squared_ = 0.0;                               // of the min angle
   double lens_ = 0.0;             // squared cosine of the angle at which the rim of its lens sees a segment

@@ -169,7 +169,8 @@ std::vector<PieceSides> insert_segments(Triangulation& mesh, const PlanarGraph& 
     const std::array<std::int32_t, 2> ends{vertex_of[edge.ends[0]], vertex_of[edge.ends[1]]};
     const std::vector<std::int32_t>& way = insertion.insert(ends[0], ends[1]);
     for (std::size_t i = 0; i + 1 < way.size(); ++i) {
-      mesh.segments.push_back({.ends = {way[i], way[i + 1]}, .marker = edge.marker});
+      mesh.segments.push_back(
+          {.ends = {way[i], way[i + 1]}, .marker = edge.marker, .input = static_cast<std::int32_t>(s)});
       if (graph.sides.empty()) continue;
       const auto [left, right] = graph.sides[s];
       said.push_back(way[i] < way[i + 1] ? PieceSides{{way[i], way[i + 1]}, {left, right}}
@@ -196,7 +197,7 @@ PlanarGraph cut_at_points(PlanarGraph graph) {
   detail::merge(mesh, said);
   graph.segments.clear();
   graph.sides.clear();
-  for (const auto& [ends, marker] : mesh.segments) {
+  for (const auto& [ends, marker, input] : mesh.segments) {
     const auto number = [&](std::size_t e) { return mesh.input_numbers[ends[e]]; };
     graph.segments.push_back({.ends = {number(0), number(1)}, .marker = marker});
     if (said.empty()) continue;

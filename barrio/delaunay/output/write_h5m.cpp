@@ -1,6 +1,9 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -61,6 +64,53 @@ void write_set_tag(mpi::Context& context, H5mFile& file, const char* name, files
   if (!context.is_root()) return;
   file.put_ids(rows, 0, ids);
   file.put_values(rows.values, 0, std::ssize(values), std::as_bytes(std::span(values)));
+}
+
+/// Return the name of each set on rank 0.
+std::vector<std::string> names_of(const Triangulation& mesh, const std::vector<RowSet>& sets) {
+  std::vector<std::string> names;
+  for (const RowSet& set : sets) {
+    std::string& name = names.emplace_back();
+    if (set.table == triangle_table) {
+      name = mesh.regions[mesh.triangles[set.first].region()].name;
+    } else if (const auto found = std::ranges::find(mesh.marker_names, set.id, &MarkerName::marker);
+               found != mesh.marker_names.end()) {
+      name = found->name;
+    }
+  }
+  return names;
+}
+
+/// Write the names of sets, cut to the bytes that the format has for them. Collective; rank 0 has the names.
+void write_names(mpi::Context& context, H5mFile& file, const std::vector<std::string>& names) {
+  constexpr std::size_t name_bytes = 32;
+  std::vector<std::int64_t> ids;
+  std::string text;
+  std::vector<std::string> cut;
+  for (std::size_t s = 0; s < names.size(); ++s) {
+    if (names[s].empty()) continue;
+    ids.push_back(file.first_set() + static_cast<std::int64_t>(s));
+    std::size_t n = std::min(names[s].size(), name_bytes);
+    const auto is_within_letter = [&](std::size_t i) { return (names[s][i] & '\xc0') == '\x80'; };  // of UTF-8
+    if (n < names[s].size()) {
+      cut.push_back(names[s]);
+      while (n > 0 && is_within_letter(n)) --n;
+    }
+    text.append(names[s], 0, n);
+    text.resize(ids.size() * name_bytes, '\0');
+  }
+  std::int64_t n_names = std::ssize(ids);
+  mpi::broadcast<std::int64_t>(context, std::span(&n_names, 1));
+  if (n_names == 0) return;
+  if (!cut.empty())
+    context.log().notice(
+        fmt::format("the names of {} set(s) are cut to the {} bytes that .h5m files have for them; the first is '{}'",
+                    cut.size(), name_bytes, cut[0]));
+  const auto tag = file.make_tag({.name = "NAME", .values = {files::H5mValues::Of::opaque, name_bytes}});
+  const auto rows = file.make_sparse(tag, n_names);
+  if (!context.is_root()) return;
+  file.put_ids(rows, 0, ids);
+  file.put_values(rows.values, 0, n_names, std::as_bytes(std::span(text)));
 }
 
 void write_sets(mpi::Context& context, H5mFile& file, const std::vector<RowSet>& sets) {
@@ -161,6 +211,7 @@ void write_h5m(mpi::Context& context, const Triangulation& mesh, const std::stri
   }
   write_attributes(context, file, mesh, share_attributes(context, mesh));
   write_sets(context, file, sets);
+  write_names(context, file, context.is_root() ? names_of(mesh, sets) : std::vector<std::string>(sets.size()));
   file.close();
 }
 

@@ -67,6 +67,10 @@ FlatMesh read_ele(const std::string& path, std::vector<std::string>& left_out) {
   if (n_attributes > 1)
     left_out.push_back(fmt::format("{} attributes of each triangle after the first", n_attributes - 1));
   if (n_attributes > 0) find_regions(mesh, attributes);
+  for (const PlanarGraph::RegionSeed& seed : poly.graph.regions)
+    for (Region& region : mesh.regions)
+      if (region.attribute == seed.attribute && seed.max_area > 0)
+        region.max_area = region.max_area > 0 ? std::min(region.max_area, seed.max_area) : seed.max_area;
   return mesh;
 }
 

@@ -9,6 +9,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "barrio/base/error.hpp"
@@ -36,6 +37,11 @@ class Reader {
     return std::move(rings_);
   }
   [[nodiscard]] std::int32_t n_features() const noexcept { return n_features_; }
+  /// Return the name of a feature; empty if it has none.
+  [[nodiscard]] std::string name_of(std::int32_t feature) const {
+    const auto found = names_.find(feature);
+    return found != names_.end() ? found->second : std::string();
+  }
   [[nodiscard]] std::vector<std::string> left_out() const {
     std::vector<std::string> all;
     for (const auto& [type, n] : others_) all.push_back(fmt::format("{} {}{}", n, type, n == 1 ? "" : "s"));
@@ -96,6 +102,10 @@ class Reader {
     if (const auto found = feature.find("properties"); found != feature.end() && found->is_object()) {
       constexpr std::size_t max_names = 20;
       for (const auto& [name, value] : found->items()) {
+        if (value.is_string() && is_name(name)) {
+          names_[n_features_] = value.get<std::string>();
+          continue;
+        }
         if (properties_.size() < max_names)
           properties_.insert(name);
         else if (!properties_.contains(name))
@@ -107,6 +117,12 @@ class Reader {
       ++others_["feature without a geometry"];
     else
       read_geometry(geometry);
+  }
+
+  /// Tell whether a property is called name, in small or large letters.
+  static bool is_name(const std::string& property) {
+    return std::ranges::equal(property, std::string_view("name"), {},
+                              [](char c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; });
   }
 
   void read_geometry(const Json& geometry) {
@@ -162,6 +178,7 @@ class Reader {
   const std::string& path_;
   std::vector<Ring> rings_;
   std::int32_t n_features_ = 0;
+  std::map<std::int32_t, std::string> names_;  // of features
   std::map<std::string, int> others_;
   std::set<std::string> properties_;
   std::int64_t n_more_properties_ = 0;
@@ -233,7 +250,8 @@ GeoJsonFile read_geojson(const std::string& path, const std::function<void(std::
   for (const Ring& ring : rings) positions.insert(positions.end(), ring.positions.begin(), ring.positions.end());
   const std::vector<std::int32_t> numbers = number_positions(positions, graph.points);
   for (std::int32_t feature = 1; feature <= reader.n_features(); ++feature)
-    graph.regions.push_back({.attribute = static_cast<double>(feature), .number = feature});
+    graph.regions.push_back(
+        {.attribute = static_cast<double>(feature), .number = feature, .name = reader.name_of(feature)});
   std::size_t first = 0;
   for (const Ring& ring : rings) {
     const auto points = std::span(numbers).subspan(first, ring.positions.size());

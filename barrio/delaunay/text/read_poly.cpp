@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <limits>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "barrio/base/line_reader.hpp"
@@ -37,6 +39,13 @@ class Rows {
   std::int64_t integer(std::size_t i, std::string_view what, std::int64_t least, std::int64_t most) const {
     need_word(i, what);
     return reader_.integer(words_[i], what, least, most);
+  }
+  /// Return the number that the line begins with, or another one if it begins with none.
+  [[nodiscard]] std::int64_t number_or(std::int64_t other) const noexcept {
+    const std::string_view word = words_.front();
+    std::int64_t number = 0;
+    const auto [end, fault] = std::from_chars(word.data(), word.data() + word.size(), number);
+    return fault == std::errc() && end == word.data() + word.size() ? number : other;
   }
   double real(std::size_t i, std::string_view what) const {
     need_word(i, what);
@@ -88,6 +97,7 @@ void read_segments(Rows& rows, PolyFile& file) {
   const std::int64_t last = file.first_number + std::ssize(file.graph.points) - 1;
   for (std::int64_t i = 0; i < n; ++i) {
     rows.need(fmt::format("segment {} of {}", i + 1, n));
+    file.segment_numbers.push_back(rows.number_or(file.first_number + i));
     PlanarGraph::Edge edge;
     for (std::size_t e = 0; e < 2; ++e)
       edge.ends[e] = static_cast<std::int32_t>(rows.integer(1 + e, "an end of a segment", file.first_number, last) -
@@ -114,8 +124,8 @@ void read_regions(Rows& rows, PolyFile& file) {
     rows.need(fmt::format("region {} of {}", i + 1, n));
     PlanarGraph::RegionSeed seed{.place = {rows.real(1, "x of a region"), rows.real(2, "y of a region")}};
     seed.attribute = rows.real(3, "the attribute of a region");
-    // a negative area means that there is no bound
-    if (rows.size() > 4) seed.max_area = std::max(rows.real(4, "the area of a region"), 0.0);
+    // a single number is attribute and area at once; a negative area means that there is no bound
+    seed.max_area = std::max(rows.size() > 4 ? rows.real(4, "the area of a region") : seed.attribute, 0.0);
     file.graph.regions.push_back(seed);
   }
 }

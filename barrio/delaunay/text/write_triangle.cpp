@@ -4,6 +4,7 @@
 
 #include "barrio/delaunay/poly_file.hpp"
 #include "barrio/delaunay/segment_edges.hpp"
+#include "barrio/delaunay/text/places.hpp"
 #include "barrio/delaunay/text/text_out.hpp"
 
 namespace barrio::delaunay {
@@ -18,6 +19,20 @@ std::vector<std::int32_t> number_vertices(const Triangulation& mesh) {
   for (std::size_t v = 0; v < numbers.size(); ++v)
     if (mesh.infos[v].kind() != VertexKind::unused) numbers[v] = ++n;
   return numbers;
+}
+
+/// Add the lists of holes and regions.
+void add_places(TextOut& poly, const Triangulation& mesh) {
+  const std::vector<Point> holes = detail::hole_places(mesh);
+  poly.add("{}\n", holes.size());
+  for (std::size_t i = 0; i < holes.size(); ++i) poly.add("{} {} {}\n", i + 1, holes[i][0], holes[i][1]);
+  const std::vector<detail::RegionPlace> parts = detail::region_places(mesh);
+  poly.add("{}\n", parts.size());
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const Region& region = mesh.regions[parts[i].region];
+    poly.add("{} {} {} {} {}\n", i + 1, parts[i].place[0], parts[i].place[1], region.attribute,
+             region.max_area > 0 ? region.max_area : -1.0);
+  }
 }
 
 }  // namespace
@@ -83,7 +98,7 @@ void write_triangle_files(const Triangulation& mesh, const std::string& stem) {
   poly.add("0 2 0 1\n{} 1\n", edges.size());
   for (std::size_t i = 0; i < edges.size(); ++i)
     poly.add("{} {} {} {}\n", i + 1, numbers[edges[i].ends[0]], numbers[edges[i].ends[1]], edges[i].marker);
-  poly.add("0\n");
+  add_places(poly, mesh);
   // a full disk must show before any of the three replaces an old file
   for (TextOut* out : {&nodes, &elements, &poly}) out->end();
   for (TextOut* out : {&nodes, &elements, &poly}) out->appear();
