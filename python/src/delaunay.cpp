@@ -144,7 +144,7 @@ nb::tuple read_polygons(const std::string& path, const nb::object& project) {
     }
   };
   const delaunay::GeoJsonFile file =
-      project.is_none() ? delaunay::read_geojson(path) : delaunay::read_geojson(path, projected);
+      project.is_none() ? delaunay::read_geojson(path) : delaunay::read_geojson(path, {.project = projected});
   return to_python(file.graph, file.left_out);
 }
 

@@ -6,13 +6,12 @@
 #include <numbers>
 #include <utility>
 
+#include "barrio/delaunay/geojson/meridian.hpp"
 #include "barrio/delaunay/snapping/box_tree.hpp"
 #include "barrio/delaunay/snapping/crossings.hpp"
 
 namespace barrio::delaunay::detail {
 namespace {
-
-constexpr double whole_circle = 360.0;
 
 Point middle_of(const Point& a, const Point& b) noexcept { return {0.5 * (a[0] + b[0]), 0.5 * (a[1] + b[1])}; }
 
@@ -39,7 +38,8 @@ double length_of_degree(const PlanarGraph& graph, std::span<const Point> images)
   for (const PlanarGraph::Edge& segment : graph.segments) {
     const auto [a, b] = segment.ends;
     const double degrees = degrees_between(graph.points[a], graph.points[b]);
-    if (degrees > 0) lengths.push_back(std::sqrt(squared_distance(images[a], images[b])) / degrees);
+    constexpr double at_pole = 1e-3;  // there, edges in degrees are no lengths
+    if (degrees > at_pole * std::sqrt(squared_gap(graph.points[a], graph.points[b]))) lengths.push_back(std::sqrt(squared_gap(images[a], images[b])) / degrees);
   }
   if (lengths.empty()) return 0.0;
   const auto half = lengths.begin() + std::ssize(lengths) / 2;
@@ -69,12 +69,12 @@ void cut_bent_segments(PlanarGraph& graph, std::vector<Point>& images, const Pro
       const auto [u, v] = graph.segments[rows[i]].ends;
       const Point a = images[u];
       const Point b = images[v];
-      const double height = std::sqrt(squared_distance(bent[i], a, b));
+      const double height = std::sqrt(squared_gap(bent[i], a, b));
       if (height <= tolerance / 4) continue;
       bool has_others = false;
       tree.near(a, b, beyond * height, [&, u = u, v = v](std::int32_t other) {
         has_others = has_others || (other != u && other != v &&
-                                    squared_distance(boxes[other].low, a, b) <= beyond * beyond * height * height);
+                                    squared_gap(boxes[other].low, a, b) <= beyond * beyond * height * height);
       });
       if (!has_others) continue;
       const auto point = static_cast<std::int32_t>(graph.points.size());
@@ -126,7 +126,7 @@ MapProperties try_projection(const Project& project, std::span<const Point> posi
   map.mirrors = was_left != is_left;
   const double near = 1e-6 * width_of_points(std::span(places).first(positions.size()));
   map.joins = !twins.empty() && std::ranges::all_of(twins, [&](const auto& twin) {
-    return squared_distance(places[twin.first], places[twin.second]) <= near * near;
+    return squared_gap(places[twin.first], places[twin.second]) <= near * near;
   });
   return map;
 }

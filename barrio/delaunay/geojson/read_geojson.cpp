@@ -86,7 +86,7 @@ double default_tolerance(const RingsOfFile& file, const PlanarGraph& graph) {
   std::vector<double> lengths;
   double largest = 0.0;
   for (const auto& [ends, marker] : graph.segments) {
-    lengths.push_back(std::sqrt(detail::squared_distance(graph.points[ends[0]], graph.points[ends[1]])));
+    lengths.push_back(std::sqrt(detail::squared_gap(graph.points[ends[0]], graph.points[ends[1]])));
     for (const double x : graph.points[ends[0]]) largest = std::max(largest, std::abs(x));
   }
   const auto half = lengths.begin() + std::ssize(lengths) / 2;
@@ -130,7 +130,7 @@ void project_as_it_is(PlanarGraph& graph, const Project& project, const MapPrope
   // straight in degrees is not straight in the plane: both polygons need the same points on a shared border
   graph = cut_at_points(std::move(graph));
   for (Point& p : graph.points)
-    if (map.joins && p[0] == last - 360.0) p[0] = last;
+    if (map.joins && p[0] == last - detail::whole_circle) p[0] = last;
   std::vector<Point> distinct;
   const std::vector<std::int32_t> numbers = number_positions(graph.points, distinct);
   for (PlanarGraph::Edge& edge : graph.segments) edge.ends = {numbers[edge.ends[0]], numbers[edge.ends[1]]};
@@ -144,9 +144,9 @@ void project_as_it_is(PlanarGraph& graph, const Project& project, const MapPrope
 void add_twins(PlanarGraph& graph, double last) {
   std::set<Point> known;
   for (const Point& p : graph.points)
-    if (p[0] == last || p[0] == last - 360.0) known.insert(p);
+    if (p[0] == last || p[0] == last - detail::whole_circle) known.insert(p);
   for (const Point& p : std::vector<Point>(known.begin(), known.end()))
-    if (const Point twin{p[0] == last ? last - 360.0 : last, p[1]}; known.insert(twin).second)
+    if (const Point twin{p[0] == last ? last - detail::whole_circle : last, p[1]}; known.insert(twin).second)
       graph.points.push_back(twin);
 }
 
@@ -179,9 +179,13 @@ GeoJsonFile read_geojson(const std::string& path, const GeoJsonOptions& options)
   file.n_positions = std::ssize(made.graph.points);
   file.n_edges = std::ssize(made.graph.segments);
   const double tolerance = options.tolerance.value_or(default_tolerance(rings, made.graph));
-  const double last = detail::last_meridian(rings.rings);
   const bool has_degrees = detail::are_degrees(rings.rings);
   file.is_projected = options.project && (has_degrees || !options.projects_degrees_alone);
+  if (tolerance != 0.0 && file.is_projected) {
+    detail::wrap_longitudes(rings.rings);
+    made = to_graph(rings);
+  }
+  const double last = detail::last_meridian(rings.rings);
   MapProperties map;
   if (file.is_projected) map = detail::try_projection(options.project, made.graph.points, last);
   if (tolerance == 0.0) {
@@ -192,7 +196,8 @@ GeoJsonFile read_geojson(const std::string& path, const GeoJsonOptions& options)
   }
   if (has_degrees) {
     file.n_cut_rings = detail::cut_at_meridian(rings.rings, last);
-    if (file.n_cut_rings > 0) made = to_graph(rings);
+    if (map.joins) detail::end_at_poles(rings.rings, last);
+    made = to_graph(rings);
   }
   PlanarGraph& graph = made.graph;
   if (map.joins) add_twins(graph, last);

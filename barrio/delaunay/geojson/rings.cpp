@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <cstddef>
@@ -118,11 +120,14 @@ class Reader {
     n_polygons_ = 0;
   }
 
+  /// Find the property that names a feature, in capitals or not. @return empty if there is none
   static std::string name_of(const Json& feature) {
     const auto found = feature.find("properties");
     if (found == feature.end() || !found->is_object()) return {};
-    for (const char* const key : {"name", "NAME", "Name", "name_long", "admin", "title", "id"})
-      if (const auto at = found->find(key); at != found->end() && at->is_string()) return at->get<std::string>();
+    for (const std::string_view wanted : {"name", "name_long", "admin", "title", "id"})
+      for (const auto& [key, value] : found->items())
+        if (value.is_string() && std::ranges::equal(key, wanted, {}, [](unsigned char c) { return std::tolower(c); }))
+          return value.get<std::string>();
     return {};
   }
 
@@ -224,7 +229,7 @@ RingsOfFile read_rings(const std::string& path) { return Reader(path).read(); }
 
 bool are_degrees(const std::vector<Ring>& rings) noexcept {
   constexpr double max_longitude = 360.0;
-  constexpr double max_latitude = 90.0;
+  constexpr double max_latitude = 90.0 + 1e-9;  // poles that were rounded
   return std::ranges::all_of(rings, [&](const Ring& ring) {
     return std::ranges::all_of(ring.positions, [&](const Point& p) {
       return std::abs(p[0]) <= max_longitude && std::abs(p[1]) <= max_latitude;

@@ -108,8 +108,8 @@ void Arrangement::apply(std::vector<Cut>& cuts) {
 /// Tell whether both parts are shorter than the link if it is cut at a site.
 bool Arrangement::is_shortened(const Link& link, std::int32_t site) const noexcept {
   const auto [a, b] = places_of(link);
-  const double length = squared_distance(a, b);
-  return squared_distance(a, sites_[site]) < length && squared_distance(sites_[site], b) < length;
+  const double length = squared_gap(a, b);
+  return squared_gap(a, sites_[site]) < length && squared_gap(sites_[site], b) < length;
 }
 
 /// Tell whether a site is near enough to all segments of a link. Without this bound a row of points could pull a
@@ -117,7 +117,7 @@ bool Arrangement::is_shortened(const Link& link, std::int32_t site) const noexce
 bool Arrangement::may_move_to(const Link& link, std::int32_t site) const {
   const double bound = 4 * tolerance_ * tolerance_;
   return std::ranges::all_of(link.segments, [&](std::int32_t s) {
-    return squared_distance(sites_[site], points_[segments_[s][0]], points_[segments_[s][1]]) <= bound;
+    return squared_gap(sites_[site], points_[segments_[s][0]], points_[segments_[s][1]]) <= bound;
   });
 }
 
@@ -141,7 +141,7 @@ std::vector<std::int32_t> Arrangement::way_by_near_sites(const Link& link, const
   tree.near(a, b, tolerance_, [&, a = a, b = b](std::int32_t row) {
     const std::int32_t site = first + row;
     if (site == link.ends[0] || site == link.ends[1]) return;
-    const double distance = squared_distance(sites_[site], a, b);
+    const double distance = squared_gap(sites_[site], a, b);
     if (distance > tolerance_ * tolerance_ || !is_shortened(link, site)) return;
     const bool is_on = distance <= best && geometry::orient2d(a, b, sites_[site]) == 0;
     if (!is_on && !may_move_to(link, site)) return;
@@ -152,11 +152,11 @@ std::vector<std::int32_t> Arrangement::way_by_near_sites(const Link& link, const
   });
   if (nearest < 0) return {};
   sort_along(link, very_near);
-  const double length = squared_distance(a, b);
+  const double length = squared_gap(a, b);
   Point from = a;
   bool is_shorter = !very_near.empty();
   for (const std::int32_t site : very_near)
-    is_shorter = is_shorter && squared_distance(std::exchange(from, sites_[site]), sites_[site]) < length;
+    is_shorter = is_shorter && squared_gap(std::exchange(from, sites_[site]), sites_[site]) < length;
   return is_shorter ? very_near : std::vector{nearest};
 }
 
@@ -188,7 +188,7 @@ std::int32_t Arrangement::nearest_site(const BoxTree& tree, const Point& place) 
   std::int32_t nearest = -1;
   double best = tolerance_ * tolerance_;
   tree.near(place, place, tolerance_, [&](std::int32_t site) {
-    const double distance = squared_distance(sites_[site], place);
+    const double distance = squared_gap(sites_[site], place);
     if (distance > best || (distance == best && nearest >= 0 && site > nearest)) return;
     best = distance;
     nearest = site;
@@ -246,7 +246,7 @@ void Arrangement::cut_at(std::vector<Meeting>& meetings, std::vector<Cut>& cuts)
       const std::int32_t site = meetings[i].site;
       if (!is_shortened(link, site)) continue;
       if (site >= first_new) crossings.push_back(site);
-      const double distance = squared_distance(sites_[site], a, b);
+      const double distance = squared_gap(sites_[site], a, b);
       if (distance >= best) continue;
       best = distance;
       nearest = site;

@@ -38,10 +38,10 @@ std::vector<std::int32_t> covering(const Counts& counts) {
   return regions;
 }
 
-/// Walk over the triangles between pieces that counts the regions covering each of them.
-class Walk {
+/// CoverageWalk over the triangles between pieces that counts the regions covering each of them.
+class CoverageWalk {
  public:
-  Walk(std::span<const Point> points, std::span<const BorderPiece> pieces) : pieces_(pieces) {
+  CoverageWalk(std::span<const Point> points, std::span<const BorderPiece> pieces) : pieces_(pieces) {
     PlanarGraph graph;
     graph.points.assign(points.begin(), points.end());
     for (std::size_t i = 0; i < pieces.size(); ++i) {
@@ -150,6 +150,6 @@ class Walk {
 
 }  // namespace
 
-Coverage cover(std::span<const Point> points, std::span<const BorderPiece> pieces) { return Walk(points, pieces).run(); }
+Coverage cover(std::span<const Point> points, std::span<const BorderPiece> pieces) { return CoverageWalk(points, pieces).run(); }
 
 }  // namespace barrio::delaunay::detail

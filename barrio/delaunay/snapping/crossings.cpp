@@ -22,11 +22,11 @@ struct Parts {
 Parts cut_into_parts(std::span<const Places> segments) {
   Parts parts;
   double sum = 0.0;
-  for (const auto& [a, b] : segments) sum += std::sqrt(squared_distance(a, b));
+  for (const auto& [a, b] : segments) sum += std::sqrt(squared_gap(a, b));
   const double usual = sum / static_cast<double>(segments.size());
   for (std::size_t i = 0; i < segments.size(); ++i) {
     const auto& [a, b] = segments[i];
-    const double n = std::max(1.0, std::ceil(std::sqrt(squared_distance(a, b)) / usual));
+    const double n = std::max(1.0, std::ceil(std::sqrt(squared_gap(a, b)) / usual));
     for (double k = 0; k < n; ++k) {
       const auto at = [&](double part) {
         return Point{a[0] + part * (b[0] - a[0]), a[1] + part * (b[1] - a[1])};
@@ -40,13 +40,13 @@ Parts cut_into_parts(std::span<const Places> segments) {
 
 }  // namespace
 
-double squared_distance(const Point& a, const Point& b) noexcept {
+double squared_gap(const Point& a, const Point& b) noexcept {
   const double dx = b[0] - a[0];
   const double dy = b[1] - a[1];
   return dx * dx + dy * dy;
 }
 
-double squared_distance(const Point& p, const Point& a, const Point& b) noexcept {
+double squared_gap(const Point& p, const Point& a, const Point& b) noexcept {
   const double dx = b[0] - a[0];
   const double dy = b[1] - a[1];
   const double px = p[0] - a[0];
@@ -54,7 +54,7 @@ double squared_distance(const Point& p, const Point& a, const Point& b) noexcept
   const double along = px * dx + py * dy;
   const double length = dx * dx + dy * dy;
   if (along <= 0.0) return px * px + py * py;
-  if (along >= length) return squared_distance(p, b);
+  if (along >= length) return squared_gap(p, b);
   const double across = px * dy - py * dx;
   return across * (across / length);
 }

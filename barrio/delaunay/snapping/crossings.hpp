@@ -10,8 +10,8 @@
 namespace barrio::delaunay::detail {
 
 /// Compute the square of the distance of a position from a segment.
-[[nodiscard]] double squared_distance(const Point& p, const Point& a, const Point& b) noexcept;
-[[nodiscard]] double squared_distance(const Point& a, const Point& b) noexcept;
+[[nodiscard]] double squared_gap(const Point& p, const Point& a, const Point& b) noexcept;
+[[nodiscard]] double squared_gap(const Point& a, const Point& b) noexcept;
 
 /// Compute the crossing of two segments that cross.
 [[nodiscard]] Point crossing_of(const Point& a, const Point& b, const Point& c, const Point& d) noexcept;

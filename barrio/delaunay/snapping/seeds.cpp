@@ -11,7 +11,7 @@
 namespace barrio::delaunay::detail {
 namespace {
 
-struct Seed {
+struct MarkedPart {
   Point place;
   bool is_hole;
 };
@@ -28,19 +28,19 @@ bool runs_around(const std::vector<Point>& polygon, const Point& p) {
   return n != 0;
 }
 
-std::vector<Seed> sorted_seeds(const PlanarGraph& graph) {
-  std::vector<Seed> seeds;
+std::vector<MarkedPart> sorted_parts(const PlanarGraph& graph) {
+  std::vector<MarkedPart> seeds;
   for (const Point& hole : graph.holes) seeds.push_back({hole, true});
   for (std::size_t i = 0; i < graph.regions.size() && graph.sides.empty(); ++i)
     seeds.push_back({graph.regions[i].place, false});
-  std::ranges::sort(seeds, {}, &Seed::place);
+  std::ranges::sort(seeds, {}, &MarkedPart::place);
   return seeds;
 }
 
 }  // namespace
 
 void check_seeds(const PlanarGraph& graph, std::span<const std::int32_t> rows, const Arrangement& arrangement) {
-  const std::vector<Seed> seeds = sorted_seeds(graph);
+  const std::vector<MarkedPart> seeds = sorted_parts(graph);
   if (seeds.empty()) return;
   std::vector<std::int32_t> chain;
   for (std::size_t s = 0; s < rows.size(); ++s) {
@@ -53,7 +53,7 @@ void check_seeds(const PlanarGraph& graph, std::span<const std::int32_t> rows, c
     const auto [low, high] = std::ranges::minmax(swept, {}, [](const Point& p) { return p[0]; });
     const double left = low[0];
     const double right = high[0];
-    auto seed = std::ranges::lower_bound(seeds, left, {}, [](const Seed& one) { return one.place[0]; });
+    auto seed = std::ranges::lower_bound(seeds, left, {}, [](const MarkedPart& one) { return one.place[0]; });
     for (; seed != seeds.end() && seed->place[0] <= right; ++seed) {
       if (!runs_around(swept, seed->place)) continue;
       refuse(ErrorCode::bad_input,

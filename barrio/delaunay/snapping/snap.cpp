@@ -196,7 +196,7 @@ class Snapping {
     for (std::int32_t p = 0; p < std::ssize(graph_.points); ++p) {
       const std::int32_t site = arrangement_.site_of(p);
       const Point& place = arrangement_.sites()[site];
-      report_.max_move = std::max(report_.max_move, std::sqrt(detail::squared_distance(graph_.points[p], place)));
+      report_.max_move = std::max(report_.max_move, std::sqrt(detail::squared_gap(graph_.points[p], place)));
       if (giver[site] < 0 && graph_.points[p] == place) giver[site] = p;
     }
     report_.n_merged_points = std::ssize(graph_.points) - arrangement_.n_point_sites();
@@ -221,8 +221,8 @@ class Snapping {
     std::vector<double> values(width, 0.0);
     for (const std::int32_t segment : arrangement_.crossings()[site - arrangement_.n_point_sites()].segments) {
       const auto& [a, b] = graph_.segments[rows_[segment]].ends;
-      const double from_a = std::sqrt(detail::squared_distance(graph_.points[a], place));
-      const double from_b = std::sqrt(detail::squared_distance(graph_.points[b], place));
+      const double from_a = std::sqrt(detail::squared_gap(graph_.points[a], place));
+      const double from_b = std::sqrt(detail::squared_gap(graph_.points[b], place));
       const double part = from_a / (from_a + from_b);
       for (std::size_t k = 0; k < width; ++k)
         values[k] += 0.5 * std::lerp(graph_.attribute_values[a * width + k], graph_.attribute_values[b * width + k], part);
