@@ -72,9 +72,11 @@ void cut_bent_segments(PlanarGraph& graph, std::vector<Point>& images, const Pro
       const double height = std::sqrt(squared_gap(bent[i], a, b));
       if (height <= tolerance / 4) continue;
       bool has_others = false;
-      tree.near(a, b, beyond * height, [&, u = u, v = v](std::int32_t other) {
-        has_others = has_others || (other != u && other != v &&
-                                    squared_gap(boxes[other].low, a, b) <= beyond * beyond * height * height);
+      tree.near(a, b, beyond * height, [&](std::int32_t other) {
+        const Point& p = images[other];
+        // ends may be there twice, where both sides of the last meridian lie in one place
+        const bool is_end = std::min(squared_gap(p, a), squared_gap(p, b)) <= tolerance * tolerance;
+        has_others = has_others || (!is_end && squared_gap(p, a, b) <= beyond * beyond * height * height);
       });
       if (!has_others) continue;
       const auto point = static_cast<std::int32_t>(graph.points.size());
