@@ -30,8 +30,8 @@ Vector on_sphere(const delaunay::Point& p) noexcept {
           std::sin(p[1] * degree)};
 }
 
-/// Return a conformal map around the middle of positions on the sphere. @throws Error{bad_input} if they lie on more than
-/// a hemisphere
+/// Return a conformal map around the middle of positions on the sphere. @throws Error{bad_input} if they lie on more
+/// than a hemisphere
 std::string around_the_middle(std::span<const delaunay::Point> places) {
   Vector sum{};
   for (const delaunay::Point& p : places) {
@@ -48,9 +48,10 @@ std::string around_the_middle(std::span<const delaunay::Point> places) {
   };
   const delaunay::Point& farthest = *std::ranges::min_element(places, {}, height);
   if (height(farthest) < 0)
-    refuse(ErrorCode::bad_input, "the area", fmt::format(
-               "is too large for one map: position ({}, {}) lies {:.0f} degrees from the middle at ({}, {})",
-               farthest[0], farthest[1], std::acos(std::max(height(farthest), -1.0)) / degree, longitude, latitude),
+    refuse(ErrorCode::bad_input, "the area",
+           fmt::format("is too large for one map: position ({}, {}) lies {:.0f} degrees from the middle at ({}, {})",
+                       farthest[0], farthest[1], std::acos(std::max(height(farthest), -1.0)) / degree, longitude,
+                       latitude),
            "use --project none for degrees as they are, a map of the whole earth such as --project EPSG:6933, or give "
            "parts of it");
   return fmt::format("+proj=stere +lat_0={} +lon_0={} +datum=WGS84 +units=m +type=crs", latitude, longitude);

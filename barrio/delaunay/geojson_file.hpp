@@ -30,12 +30,12 @@ struct GeoJsonFile {
 /// Options of `read_geojson`.
 struct GeoJsonOptions {
   /// Tolerance of `snap`, in units of the file; 0: leave coordinates as they are, and refuse what does not fit. Without
-  /// it: a unit of the last decimal in the file, but at least `min_default_tolerance`, since finer digits of degrees are
-  /// rarely meant, and at most a hundredth of the median edge.
+  /// it: a unit of the last decimal in the file, but at least `min_default_tolerance`, since finer digits of degrees
+  /// are rarely meant, and at most a hundredth of the median edge.
   std::optional<double> tolerance = {};
   /// Replace longitudes and latitudes in degrees by coordinates in a plane. It is called several times, and first with
-  /// all positions of the file. Without it degrees are used as they are, and bounds on angles and areas then mean nothing
-  /// on the ground.
+  /// all positions of the file. Without it degrees are used as they are, and bounds on angles and areas then mean
+  /// nothing on the ground.
   std::function<void(std::span<Point>)> project = {};
   bool projects_degrees_alone = false;  ///< project only if all positions may be longitudes and latitudes
 };

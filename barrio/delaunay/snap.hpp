@@ -11,8 +11,8 @@ namespace barrio::delaunay {
 
 /// Options of `snap`.
 struct SnapOptions {
-  double tolerance = 0.0;          ///< > 0, in units of the coordinates
-  bool drops_loose_points = false; ///< drop points that no segment ends in
+  double tolerance = 0.0;           ///< > 0, in units of the coordinates
+  bool drops_loose_points = false;  ///< drop points that no segment ends in
 };
 
 /// Changes that `snap` made to a graph.
@@ -24,11 +24,11 @@ struct SnapReport {
     double area = 0.0;
   };
   double tolerance = 0.0;
-  std::int64_t n_merged_points = 0;     ///< points that became one with another
-  double max_move = 0.0;                ///< of a point
-  std::int64_t n_points_on_segments = 0;  ///< times a segment was cut at a point near it
-  std::int64_t n_crossings = 0;         ///< new points where segments cross
-  std::int64_t n_repeated_segments = 0;  ///< pieces of segments that became one with another
+  std::int64_t n_merged_points = 0;                  ///< points that became one with another
+  double max_move = 0.0;                             ///< of a point
+  std::int64_t n_points_on_segments = 0;             ///< times a segment was cut at a point near it
+  std::int64_t n_crossings = 0;                      ///< new points where segments cross
+  std::int64_t n_repeated_segments = 0;              ///< pieces of segments that became one with another
   std::vector<std::int32_t> vanished_segments = {};  ///< rows of segments that no piece is left of
   std::vector<std::int32_t> vanished_regions = {};   ///< named by `sides`, but without any area now
   std::vector<Overlap> overlaps = {};

@@ -263,7 +263,10 @@ class Delaunay(Case):
         self.assertEqual(snapping["is_default"], False)
         self.assertEqual(
             snapping["vanished"],
-            ["feature 3 'n2', which earlier features cover", "feature 4 'n3', which is smaller than the tolerance"],
+            [
+                "feature 3 'n2', which earlier features cover",
+                "feature 4 'n3', which is smaller than the tolerance",
+            ],
         )
         self.assertEqual(snapping["overlaps"], ["feature 1 'n0' and feature 3 'n2' by 0.125"])
         self.assertAlmostEqual(made.json()["areas"]["sum"], 22.0, places=5)
@@ -292,8 +295,10 @@ class Delaunay(Case):
             self.assert_code(barrio("delaunay", earth, "--project", projection, "-o", mesh), 0)
 
     def test_snapping_of_segments_on_request(self) -> None:
-        graph, mesh = self.folder / "cross.poly", self.folder / "cross.ele"
-        graph.write_text(SQUARE.replace("4 2", "5 2") + "5 0.5 0.0001\n" + SIDES.replace("4 0", "6 0", 1)[:-2])
+        graph, mesh = self.folder / "cross.poly", self.folder / "made.ele"
+        graph.write_text(
+            SQUARE.replace("4 2", "5 2") + "5 0.5 0.0001\n" + SIDES.replace("4 0", "6 0", 1)[:-2]
+        )
         with graph.open("a") as out:
             out.write("5 1 3\n6 2 4\n0\n")
         self.assert_code(barrio("delaunay", graph, "-o", mesh), 3)

@@ -116,7 +116,8 @@ TEST_F(GeoJsonTest, SaysWhatIsWrongAndWhere) {
   expect(R"({"type": "FeatureCollection", "features": 3})", "not a list");
   expect(R"({"type": "Cube", "coordinates": []})", "the geometry 'Cube'");
   expect(R"({"type": "Point", "coordinates": [1, 2]})", "has no polygons");
-  expect(collection(polygon("[[[0,0],[1,0],[1,1],[0,1]]]")), "map.geojson: feature 1 'x', polygon 1, ring 1: starts at (0, 0) and ends at (0, 1)");
+  expect(collection(polygon("[[[0,0],[1,0],[1,1],[0,1]]]")),
+         "map.geojson: feature 1 'x', polygon 1, ring 1: starts at (0, 0) and ends at (0, 1)");
   expect(collection(polygon("[[[0,0],[1,0],[1,1],[0,0]]]") + "," + polygon("[[[0,0],[1,0],[0,0]]]")),
          "feature 2 'x', polygon 1, ring 1: has fewer than four positions");
   expect(collection(polygon("[[[0,0],[1,0],[0,0],[0,0],[0,0]]]")), "fewer than three different");
@@ -131,15 +132,16 @@ TEST_F(GeoJsonTest, SaysWhatIsWrongAndWhere) {
 }
 
 TEST_F(GeoJsonTest, EdgesThatCrossAreNamedWithAllDigits) {
-  const std::string text =
-      collection(polygon("[[[0,0],[2.0000000000000004,0],[2,2],[0,2],[0,0]]]") + "," +
-                 R"({"type": "Feature", "properties": {"NAME": "Chad"}, "geometry": {"type": "MultiPolygon", "coordinates":
+  const std::string text = collection(
+      polygon("[[[0,0],[2.0000000000000004,0],[2,2],[0,2],[0,0]]]") + "," +
+      R"({"type": "Feature", "properties": {"NAME": "Chad"}, "geometry": {"type": "MultiPolygon", "coordinates":
          [[[[5,5],[6,5],[6,6],[5,5]]], [[[1,1],[1,1],[3,1],[3,3],[1,3],[1,1]]]]}})");
   const std::string found = complaint(text);
-  EXPECT_NE(found.find("feature 1 'x', polygon 1, ring 1, from position 2 (2.0000000000000004, 0) to (2, 2): crosses "
-                       "feature 2 'Chad', polygon 2, ring 1, from position 1 (1, 1) to (3, 1): they cross at (2, 1), and "
-                       "there are 1 more crossings"),
-            std::string::npos)
+  EXPECT_NE(
+      found.find("feature 1 'x', polygon 1, ring 1, from position 2 (2.0000000000000004, 0) to (2, 2): crosses "
+                 "feature 2 'Chad', polygon 2, ring 1, from position 1 (1, 1) to (3, 1): they cross at (2, 1), and "
+                 "there are 1 more crossings"),
+      std::string::npos)
       << found;
 }
 
@@ -186,8 +188,8 @@ TEST_F(GeoJsonTest, FeaturesAndRingsThatVanishAreNamed) {
 TEST_F(GeoJsonTest, AnEdgeBendsAroundAPointBesideIt) {
   // the map bends the long edge by 0.25 in the middle, and the corner of the other polygon with it: without a point on
   // the edge there, the two would overlap
-  const std::string text = collection(polygon("[[[0,0],[10,0],[10,-3],[0,-3],[0,0]]]") + "," +
-                                      polygon("[[[5,0.1],[6,3],[4,3],[5,0.1]]]"));
+  const std::string text =
+      collection(polygon("[[[0,0],[10,0],[10,-3],[0,-3],[0,0]]]") + "," + polygon("[[[5,0.1],[6,3],[4,3],[5,0.1]]]"));
   const auto project = [](std::span<Point> places) {
     for (Point& p : places) p[1] -= 0.01 * p[0] * (10 - p[0]);
   };

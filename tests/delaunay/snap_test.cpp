@@ -320,8 +320,7 @@ double distance_to(const PlanarGraph& graph, const Point& p, bool to_points_alon
   double best = std::numeric_limits<double>::infinity();
   for (const Point& q : graph.points) best = std::min(best, detail::squared_gap(p, q));
   for (const auto& [ends, marker] : graph.segments)
-    if (!to_points_alone)
-      best = std::min(best, detail::squared_gap(p, graph.points[ends[0]], graph.points[ends[1]]));
+    if (!to_points_alone) best = std::min(best, detail::squared_gap(p, graph.points[ends[0]], graph.points[ends[1]]));
   return std::sqrt(best);
 }
 

@@ -88,8 +88,7 @@ std::int64_t cut_at_meridian(std::vector<Ring>& rings, double last) {
 void end_at_poles(std::vector<Ring>& rings, double last) noexcept {
   for (Ring& ring : rings) {
     const auto reaches = [&](double longitude) {
-      return std::ranges::any_of(ring.positions,
-                                 [&](const Point& p) { return p[0] == longitude && is_at_pole(p); });
+      return std::ranges::any_of(ring.positions, [&](const Point& p) { return p[0] == longitude && is_at_pole(p); });
     };
     if (!reaches(last) || !reaches(last - whole_circle)) continue;
     for (Point& p : ring.positions)

@@ -39,7 +39,8 @@ double length_of_degree(const PlanarGraph& graph, std::span<const Point> images)
     const auto [a, b] = segment.ends;
     const double degrees = degrees_between(graph.points[a], graph.points[b]);
     constexpr double at_pole = 1e-3;  // there, edges in degrees are no lengths
-    if (degrees > at_pole * std::sqrt(squared_gap(graph.points[a], graph.points[b]))) lengths.push_back(std::sqrt(squared_gap(images[a], images[b])) / degrees);
+    if (degrees > at_pole * std::sqrt(squared_gap(graph.points[a], graph.points[b])))
+      lengths.push_back(std::sqrt(squared_gap(images[a], images[b])) / degrees);
   }
   if (lengths.empty()) return 0.0;
   const auto half = lengths.begin() + std::ssize(lengths) / 2;
@@ -114,8 +115,7 @@ MapProperties try_projection(const Project& project, std::span<const Point> posi
     places.push_back({positions[i][0] == last ? last - whole_circle : last, positions[i][1]});
   }
   // a small triangle beside the position next to the equator, towards the middle of the map
-  const Point corner =
-      *std::ranges::min_element(positions, {}, [](const Point& p) { return std::abs(p[1]); });
+  const Point corner = *std::ranges::min_element(positions, {}, [](const Point& p) { return std::abs(p[1]); });
   const double step = 1e-3;
   const double x = corner[0] > last - whole_circle / 2 ? -step : step;
   const double y = corner[1] > 0 ? -step : step;

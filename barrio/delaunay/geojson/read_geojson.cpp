@@ -157,8 +157,8 @@ std::vector<std::string> name_vanished(const RingsOfFile& file, const RingGraph&
     return std::ranges::find(report.vanished_regions, feature) != report.vanished_regions.end();
   };
   for (const std::int32_t feature : report.vanished_regions) {
-    const bool is_covered = std::ranges::find(report.overlaps, feature, &SnapReport::Overlap::lost) !=
-                            report.overlaps.end();
+    const bool is_covered =
+        std::ranges::find(report.overlaps, feature, &SnapReport::Overlap::lost) != report.overlaps.end();
     names.push_back(fmt::format("{}, which {}", file.features[feature - 1],
                                 is_covered ? "earlier features cover" : "is smaller than the tolerance"));
   }

@@ -20,8 +20,8 @@ namespace barrio::delaunay::detail {
 ///
 /// This ends. Sites lie in the hull of the input and keep their distance, so they are finitely many. A link is only cut
 /// into shorter ones, and links between finitely many sites have finitely many lengths. The site next to a crossing
-/// always makes both links shorter, unless it is an end of one of them: it is no farther from the crossing than the ends
-/// are.
+/// always makes both links shorter, unless it is an end of one of them: it is no farther from the crossing than the
+/// ends are.
 ///
 /// Each decision depends on places alone, never on numbers of points or segments.
 class Arrangement {
@@ -93,8 +93,8 @@ class Arrangement {
   std::vector<Crossing> crossings_;
   std::vector<Link> links_;
   std::unordered_map<std::uint64_t, std::int32_t> link_of_;
-  std::vector<std::int32_t> leaves_;  // links that are not cut
-  std::vector<std::int32_t> fresh_;   // of these: sites near them were not sought yet
+  std::vector<std::int32_t> leaves_;                  // links that are not cut
+  std::vector<std::int32_t> fresh_;                   // of these: sites near them were not sought yet
   std::vector<std::array<std::int32_t, 2>> pending_;  // links that cross
   std::int64_t n_taken_in_ = 0;
   std::size_t n_new_sites_ = 0;  // of the last round

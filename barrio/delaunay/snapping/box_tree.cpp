@@ -37,10 +37,10 @@ std::int32_t BoxTree::build(std::span<const Box> boxes, std::int32_t first, std:
   }
   const std::size_t axis = middles.high[0] - middles.low[0] >= middles.high[1] - middles.low[1] ? 0 : 1;
   const std::int32_t half = first + (end - first) / 2;
-  std::nth_element(
-      rows_.begin() + first, rows_.begin() + half, rows_.begin() + end, [&](std::int32_t i, std::int32_t k) {
-        return boxes[i].low[axis] + boxes[i].high[axis] < boxes[k].low[axis] + boxes[k].high[axis];
-      });
+  std::nth_element(rows_.begin() + first, rows_.begin() + half, rows_.begin() + end,
+                   [&](std::int32_t i, std::int32_t k) {
+                     return boxes[i].low[axis] + boxes[i].high[axis] < boxes[k].low[axis] + boxes[k].high[axis];
+                   });
   build(boxes, first, half);
   const std::int32_t second = build(boxes, half, end);
   nodes_[row].second = second;

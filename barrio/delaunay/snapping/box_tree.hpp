@@ -34,8 +34,8 @@ class BoxTree {
  private:
   struct Node {
     Box box;
-    std::int32_t first = 0;  // row in `rows_`
-    std::int32_t count = 0;  // of rows; 0 for a node with two children
+    std::int32_t first = 0;   // row in `rows_`
+    std::int32_t count = 0;   // of rows; 0 for a node with two children
     std::int32_t second = 0;  // the first child follows its parent
   };
   std::int32_t build(std::span<const Box> boxes, std::int32_t first, std::int32_t end);
@@ -56,9 +56,8 @@ inline bool BoxTree::is_near(const Box& box, const Point& a, const Point& b, dou
   const double reach = std::abs(dx) * (0.5 * (box.high[1] - box.low[1]) + distance) +
                        std::abs(dy) * (0.5 * (box.high[0] - box.low[0]) + distance);
   constexpr double rounding = 1e-15;
-  const double slack =
-      rounding * (std::abs(dx) + std::abs(dy)) *
-      (std::abs(x) + std::abs(y) + std::abs(a[0]) + std::abs(a[1]) + std::abs(b[0]) + std::abs(b[1]));
+  const double slack = rounding * (std::abs(dx) + std::abs(dy)) *
+                       (std::abs(x) + std::abs(y) + std::abs(a[0]) + std::abs(a[1]) + std::abs(b[0]) + std::abs(b[1]));
   return std::abs(dx * y - dy * x) <= reach + slack;
 }
 

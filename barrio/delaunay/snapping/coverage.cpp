@@ -143,13 +143,15 @@ class CoverageWalk {
   Triangulation mesh_;
   std::map<Counts, std::int32_t> numbers_{{Counts{}, outside}};
   std::vector<const Counts*> known_{&numbers_.begin()->first};
-  std::vector<std::int32_t> counts_of_;               // of triangles: rows of `known_`
-  std::vector<std::array<std::int32_t, 2>> sides_;    // of pieces: rows of `known_`
+  std::vector<std::int32_t> counts_of_;             // of triangles: rows of `known_`
+  std::vector<std::array<std::int32_t, 2>> sides_;  // of pieces: rows of `known_`
   std::vector<std::int32_t> stack_;
 };
 
 }  // namespace
 
-Coverage cover(std::span<const Point> points, std::span<const BorderPiece> pieces) { return CoverageWalk(points, pieces).run(); }
+Coverage cover(std::span<const Point> points, std::span<const BorderPiece> pieces) {
+  return CoverageWalk(points, pieces).run();
+}
 
 }  // namespace barrio::delaunay::detail

@@ -28,9 +28,7 @@ Parts cut_into_parts(std::span<const Places> segments) {
     const auto& [a, b] = segments[i];
     const double n = std::max(1.0, std::ceil(std::sqrt(squared_gap(a, b)) / usual));
     for (double k = 0; k < n; ++k) {
-      const auto at = [&](double part) {
-        return Point{a[0] + part * (b[0] - a[0]), a[1] + part * (b[1] - a[1])};
-      };
+      const auto at = [&](double part) { return Point{a[0] + part * (b[0] - a[0]), a[1] + part * (b[1] - a[1])}; };
       parts.boxes.push_back(box_of(k == 0 ? a : at(k / n), k + 1 == n ? b : at((k + 1) / n)));
       parts.segments.push_back(static_cast<std::int32_t>(i));
     }

@@ -72,7 +72,9 @@ void check_tolerance(const PlanarGraph& graph, double tolerance) {
 class Snapping {
  public:
   Snapping(PlanarGraph& graph, const SnapOptions& options)
-      : graph_(graph), options_(options), rows_(sorted_rows(graph)),
+      : graph_(graph),
+        options_(options),
+        rows_(sorted_rows(graph)),
         arrangement_(graph.points, ends_of(graph, rows_), options.tolerance) {
     report_.tolerance = options.tolerance;
   }
@@ -225,7 +227,8 @@ class Snapping {
       const double from_b = std::sqrt(detail::squared_gap(graph_.points[b], place));
       const double part = from_a / (from_a + from_b);
       for (std::size_t k = 0; k < width; ++k)
-        values[k] += 0.5 * std::lerp(graph_.attribute_values[a * width + k], graph_.attribute_values[b * width + k], part);
+        values[k] +=
+            0.5 * std::lerp(graph_.attribute_values[a * width + k], graph_.attribute_values[b * width + k], part);
     }
     made.attribute_values.insert(made.attribute_values.end(), values.begin(), values.end());
   }
@@ -253,9 +256,9 @@ class Snapping {
   std::vector<std::int32_t> markers_;
   std::vector<char> is_inner_;  // of a piece: a segment has one region on both sides
   std::vector<std::array<std::int32_t, 2>> sides_;
-  std::vector<std::int32_t> piece_of_;     // along all segments
-  std::vector<std::size_t> first_piece_;   // of each segment, in `piece_of_`
-  std::vector<std::int32_t> point_of_;     // of each site, in the new graph
+  std::vector<std::int32_t> piece_of_;    // along all segments
+  std::vector<std::size_t> first_piece_;  // of each segment, in `piece_of_`
+  std::vector<std::int32_t> point_of_;    // of each site, in the new graph
 };
 
 }  // namespace
