@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -60,7 +61,11 @@ class Delaunay : public Command {
         ->required();
     app.add_option("--project", project_,
                    "Projection of GeoJSON from longitudes and latitudes to a plane: auto (conformal, around the "
-                   "middle, metres), one that PROJ knows ('EPSG:32632'), or none");
+                   "middle, metres; the default), one that PROJ knows ('EPSG:32632'), or none");
+    app.add_option("--snap", snap_,
+                   "Merge points within this distance, in units of the file, and cut segments that pass points so near "
+                   "or cross; 0: no. Default: 0, but for GeoJSON a unit of the last decimal, at least 1e-5")
+        ->check(number_from_0());
     CLI::Option* const output = app.add_option(
         "-o,--output", output_,
         "File to write (.h5m, .vtkhdf or .vtu for ParaView, .msh for Gmsh, .ele for Triangle's three files)");
@@ -159,7 +164,7 @@ class Delaunay : public Command {
 
   /// Read the graph, triangulate and refine. Local.
   void make(mpi::Context& context, delaunay::Triangulation& mesh, Json& result) {
-    GraphInput file = read_graph(input_, project_);
+    GraphInput file = read_graph(input_, {.project = project_, .snap = snap_});
     sizes_.apply(file.graph, input_, refining_, file.left_out);
     const double start = MPI_Wtime();
     {
@@ -182,8 +187,10 @@ class Delaunay : public Command {
     result["is_refined"] = is_refined(file.graph);
     const double end = MPI_Wtime();
     result["projection"] = file.projection;
-    result["points_in_file"] = std::ssize(file.graph.points);
-    result["segments_in_file"] = std::ssize(file.graph.segments);
+    result["has_default_projection"] = file.has_default_projection;
+    result["points_in_file"] = file.n_points;
+    result["segments_in_file"] = file.n_segments;
+    result["snapping"] = snapping_to_json(file);
     name_segments_outside(file, mesh, result);
     file.graph = {};
     result["points_outside"] = delaunay::compact(mesh);
@@ -242,7 +249,7 @@ class Delaunay : public Command {
     std::string text;
     mpi::agree_after(context, [&] {
       if (!context.is_root()) return;
-      GraphInput file = read_graph(input_, project_);
+      GraphInput file = read_graph(input_, {.project = project_, .snap = snap_});
       sizes_.apply(file.graph, input_, refining_, file.left_out);
       const delaunay::AuditedMesh mesh = delaunay::read_audited(audited_);
       if (!is_refined(file.graph)) refining_.min_angle = 0.0;
@@ -273,7 +280,11 @@ class Delaunay : public Command {
         fmt::format("  {} points of the file, {} added inside, {} on segments; {} regions\n", n(r["points_in_file"]),
                     n(r["points_added"]["inside"]), n(r["points_added"]["on_segments"]), n(r["regions"]));
     if (const auto projection = r["projection"].get<std::string>(); !projection.empty())
-      text += fmt::format("  projected: {}\n", projection);
+      text += fmt::format("  projected: {}{}\n", projection,
+                          r["has_default_projection"].get<bool>()
+                              ? " (the default for degrees; --project none takes them as they are)"
+                              : "");
+    text += text_of_snapping(r["snapping"]);
     if (r["points_outside"].get<std::int64_t>() > 0)
       text += fmt::format("  {} points of the file lie outside the segments or in holes, and are left out\n",
                           n(r["points_outside"]));
@@ -322,6 +333,7 @@ class Delaunay : public Command {
   std::string output_;
   std::string audited_;
   std::string project_;
+  std::optional<double> snap_;
   Progress* progress_ = nullptr;
   bool refines_ = true;
   std::array<const CLI::Option*, 2> bounds_{};  // options that bound triangles

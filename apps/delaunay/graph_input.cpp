@@ -205,30 +205,62 @@ class FlatTables {
   std::int64_t n_markers_left_ = 0;
 };
 
+/// Name what vanished and what overlaps. @param name  of a region by its position in the list from 1
+template <class Name>
+void tell(GraphInput& input, Name&& name) {
+  for (const delaunay::SnapReport::Overlap& overlap : input.snapped->overlaps)
+    input.overlaps.push_back(fmt::format("{} and {} by {:.3g}", name(overlap.kept), name(overlap.lost), overlap.area));
+}
+
+GraphInput read_polygons(const std::string& path, const GraphInputOptions& options) {
+  GraphInput input;
+  const std::string project = options.project.empty() ? "auto" : options.project;
+  delaunay::GeoJsonFile file = delaunay::read_geojson(path, {.tolerance = options.snap,
+                                                             .project = make_projection(project, input.projection),
+                                                             .projects_degrees_alone = options.project.empty()});
+  if (!file.is_projected) input.projection.clear();
+  input.has_default_projection = file.is_projected && options.project.empty();
+  input.graph = std::move(file.graph);
+  input.left_out = std::move(file.left_out);
+  input.n_points = file.n_positions;
+  input.n_segments = file.n_edges;
+  input.n_cut_rings = file.n_cut_rings;
+  input.snapped = std::move(file.snapped);
+  input.has_default_tolerance = !options.snap;
+  input.vanished = std::move(file.vanished);
+  if (input.snapped) tell(input, [&](std::int32_t region) { return file.features[region - 1]; });
+  return input;
+}
+
+/// Snap the graph of a file without polygons, if that is requested.
+void snap(GraphInput& input, const std::optional<double>& tolerance) {
+  input.n_points = std::ssize(input.graph.points);
+  input.n_segments = std::ssize(input.graph.segments);
+  if (tolerance.value_or(0.0) == 0.0) return;
+  input.snapped = delaunay::snap(input.graph, {.tolerance = *tolerance});
+  if (const std::size_t n = input.snapped->vanished_segments.size(); n > 0)
+    input.vanished.push_back(fmt::format("{} segments shorter than the tolerance", n));
+}
+
 }  // namespace
 
-GraphInput read_graph(const std::string& path, const std::string& project) {
-  GraphInput input;
-  if (path.ends_with(".geojson") || path.ends_with(".json")) {
-    if (project.empty())
-      refuse(
-          ErrorCode::usage, path, "is in degrees, where angles and areas are not those on the ground",
-          "use --project auto for a map that keeps angles, EPSG:... for another one, none to take degrees as they are");
-    delaunay::GeoJsonFile file = delaunay::read_geojson(path, make_projection(project, input.projection));
-    input.graph = std::move(file.graph);
-    input.left_out = std::move(file.left_out);
-    return input;
-  }
-  if (!project.empty())
+GraphInput read_graph(const std::string& path, const GraphInputOptions& options) {
+  if (path.ends_with(".geojson") || path.ends_with(".json")) return read_polygons(path, options);
+  if (!options.project.empty())
     refuse(ErrorCode::usage, "--project", "applies to GeoJSON alone, which has longitudes and latitudes",
            "leave it out");
+  GraphInput input;
   if (path.ends_with(".poly") || path.ends_with(".node")) {
     delaunay::PolyFile file = delaunay::read_poly(path);
     input.graph = std::move(file.graph);
     input.segment_numbers = std::move(file.segment_numbers);
+    snap(input, options.snap);
     return input;
   }
+  if (options.snap)
+    refuse(ErrorCode::usage, "--snap", "applies to points, segments and polygons, not to triangles", "leave it out");
   input.graph = delaunay::to_graph(read_flat_mesh(path, input.left_out), input.left_out);
+  snap(input, {});
   return input;
 }
 

@@ -5,9 +5,13 @@
 
 namespace barrio::apps {
 
-Projection make_projection(const std::string& name, std::string&) {
+Projection make_projection(const std::string& name, std::string& used) {
+  used.clear();
   if (name == "none") return {};
-  refuse(ErrorCode::usage, "--project", "projections are not in this build", "build with PROJ (Debian: libproj-dev)");
+  return [](std::span<delaunay::Point>) {
+    refuse(ErrorCode::usage, "--project", "projections are not in this build",
+           "use --project none, or build with PROJ (Debian: libproj-dev)");
+  };
 }
 
 }  // namespace barrio::apps

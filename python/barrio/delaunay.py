@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Audit",
     "Graph",
+    "SnapReport",
     "Triangulation",
     "audit",
     "graph_of",
@@ -47,6 +48,7 @@ __all__ = [
     "size_of_areas",
     "size_on_mesh",
     "smallest_size",
+    "snap",
     "triangulate",
     "uniform_size",
 ]
@@ -233,20 +235,55 @@ class Audit:
     """As Triangulation.checksum."""
 
 
+@dataclass(frozen=True)
+class SnapReport:
+    """Changes that `snap` made to a graph."""
+
+    merged_points: int
+    max_move: float
+    points_on_segments: int
+    """Times a segment was cut at a point near it."""
+    crossings: int
+    """New points where segments cross."""
+    repeated_segments: int
+    """Pieces of segments that became one with another."""
+    vanished_segments: list[int]
+    """Rows of segments that no piece is left of."""
+    vanished_regions: list[int]
+    """Regions without an area, as in `Graph.sides`."""
+    overlap_area: float
+    """Area that several regions covered."""
+
+
 def read_poly(path: str | Path) -> Graph:
     """Read a .poly or .node file in the format of Triangle. Local."""
     return _graph(_mpi.load_core()._read_poly(str(path)))
 
 
 def read_geojson(
-    path: str | Path, *, project: Callable[[float, float], tuple[float, float]] | None
+    path: str | Path,
+    *,
+    project: Callable[[float, float], tuple[float, float]] | None,
+    snap: float | None = None,
 ) -> Graph:
     """Read the polygons of a GeoJSON file; each feature is a region. Local.
 
     `project(longitude, latitude)` returns x and y, as pyproj's `Transformer.transform` does. With None, coordinates
     stay in degrees, and bounds on angles and areas mean nothing on the ground.
+    `snap`: points within this distance, in units of the file, merge, and segments that pass points so near or cross
+    are cut; where polygons overlap, the first keeps the area. 0: no; None: a unit of the last decimal in the file, at
+    least 1e-5.
     """
-    return _graph(_mpi.load_core()._read_geojson(str(path), project))
+    return _graph(_mpi.load_core()._read_geojson(str(path), project, snap))
+
+
+def snap(graph: Graph, tolerance: float) -> tuple[Graph, SnapReport]:
+    """Merge near points, cut segments at points near them and at crossings, resolve overlaps. Local.
+
+    Each point moves by at most the `tolerance`; other points stay. What a graph has besides is kept.
+    """
+    arrays, report = _mpi.load_core()._snap(graph._arrays(), tolerance)
+    return _graph((*arrays[:-1], graph.left_out)), SnapReport(**json.loads(report))
 
 
 def graph_of(

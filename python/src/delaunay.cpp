@@ -7,6 +7,10 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <optional>
+#include <string>
+
+#include "barrio/base/json.hpp"
 #include "barrio/delaunay/audit.hpp"
 #include "barrio/delaunay/checksum.hpp"
 #include "barrio/delaunay/flat_mesh.hpp"
@@ -16,6 +20,7 @@
 #include "barrio/delaunay/poly_file.hpp"
 #include "barrio/delaunay/refine.hpp"
 #include "barrio/delaunay/segment_edges.hpp"
+#include "barrio/delaunay/snap.hpp"
 #include "barrio/delaunay/write.hpp"
 #include "barrio/mpi/node_memory.hpp"
 #include "bindings.hpp"
@@ -192,16 +197,32 @@ nb::tuple read_graph(const std::string& path) {
   return to_python(file.graph, {});
 }
 
-nb::tuple read_polygons(const std::string& path, const nb::object& project) {
-  const auto projected = [&project](std::span<delaunay::Point> places) {
-    for (delaunay::Point& p : places) {
-      const auto [x, y] = nb::cast<std::pair<double, double>>(project(p[0], p[1]));
-      p = {x, y};
-    }
-  };
-  const delaunay::GeoJsonFile file =
-      project.is_none() ? delaunay::read_geojson(path) : delaunay::read_geojson(path, projected);
-  return to_python(file.graph, file.left_out);
+nb::tuple read_polygons(const std::string& path, const nb::object& project, std::optional<double> snap) {
+  delaunay::GeoJsonOptions options{.tolerance = snap};
+  if (!project.is_none())
+    options.project = [&project](std::span<delaunay::Point> places) {
+      for (delaunay::Point& p : places) {
+        const auto [x, y] = nb::cast<std::pair<double, double>>(project(p[0], p[1]));
+        p = {x, y};
+      }
+    };
+  const delaunay::GeoJsonFile file = delaunay::read_geojson(path, options);
+  std::vector<std::string> left_out = file.left_out;
+  left_out.insert(left_out.end(), file.vanished.begin(), file.vanished.end());
+  return to_python(file.graph, left_out);
+}
+
+nb::tuple snap(const GraphArrays& arrays, double tolerance) {
+  delaunay::PlanarGraph graph = graph_of(arrays);
+  const delaunay::SnapReport report = [&] {
+    const nb::gil_scoped_release unlocked;
+    return delaunay::snap(graph, {.tolerance = tolerance});
+  }();
+  const Json told{{"merged_points", report.n_merged_points},           {"max_move", report.max_move},
+                  {"points_on_segments", report.n_points_on_segments}, {"crossings", report.n_crossings},
+                  {"repeated_segments", report.n_repeated_segments},   {"vanished_segments", report.vanished_segments},
+                  {"vanished_regions", report.vanished_regions},       {"overlap_area", report.overlap_area}};
+  return nb::make_tuple(to_python(graph, {}), told.dump());
 }
 
 nb::tuple graph_of_mesh(const Places& points, const Columns& attributes, const Pairs& edges, const Markers& markers,
@@ -268,10 +289,11 @@ void bind_delaunay(nb::module_& module) {
   module.def("_describe", &describe);
   module.def("_save", &save, nb::arg(), nb::arg(), nb::arg().none());
   module.def("_read_poly", &read_graph);
-  module.def("_read_geojson", &read_polygons, nb::arg(), nb::arg().none());
+  module.def("_read_geojson", &read_polygons, nb::arg(), nb::arg().none(), nb::arg().none());
+  module.def("_snap", &snap);
   module.def("_graph_of_mesh", &graph_of_mesh);
-  module.def("_audit", &audit, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(),
-             nb::arg().none(), nb::arg());
+  module.def("_audit", &audit, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
+             nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg(), nb::arg());
 }
 
 }  // namespace barrio::python

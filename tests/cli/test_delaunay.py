@@ -215,9 +215,6 @@ class Delaunay(Case):
         ring = "[[[-22,64],[-19,63.5],[-19,66],[-22,66],[-22,64]]]"
         land.write_text(f'{{"type": "Polygon", "coordinates": {ring}}}')
         mesh = self.folder / "land.h5m"
-        refused = barrio("delaunay", land, "-o", mesh)
-        self.assert_code(refused, 2)
-        self.assertIn("--project auto", refused.err)
         refused = barrio("delaunay", PLATE, "--project", "auto", "-o", mesh)
         self.assert_code(refused, 2)
         flat = barrio("delaunay", land, "--project", "none", "-o", mesh, "--json")
@@ -230,6 +227,11 @@ class Delaunay(Case):
             self.skipTest("this build has no PROJ")
         self.assert_code(made, 0)
         self.assertIn("+proj=stere", made.json()["projection"])
+        self.assertFalse(made.json()["has_default_projection"])
+        default = barrio("delaunay", land, "--max-area", "1e8", "-o", mesh)
+        self.assert_code(default, 0)
+        self.assertIn("(the default for degrees; --project none takes them", default.out)
+        self.assertIn("snapped within 0.01 (from the file's digits; --snap 0", default.out)
         # area of a spherical trapezoid, by the sines of its latitudes; the map is conformal, areas here true to 1/1000
         self.assertLess(abs(made.json()["areas"]["sum"] / 3.62e10 - 1), 0.03)
         words = ["--project", "auto", "--max-area", "1e8"]
@@ -237,6 +239,85 @@ class Delaunay(Case):
         refused = barrio("delaunay", land, "--project", "EPSG:99", "-o", mesh)
         self.assert_code(refused, 2)
         self.assertIn("is not a projection", refused.err)
+
+    def test_polygons_as_people_have_them(self) -> None:
+        # borders beside each other, an overlap, a sliver
+        rings = (
+            "[[0,0],[4,0],[4,4],[0,4],[0,0]]",
+            "[[4.0000001,1],[6,0],[6,4],[4.0000001,3],[4.0000001,1]]",
+            "[[3,3],[3.5,3],[3.5,3.5],[3,3]]",
+            "[[8,0],[9,0],[9,1e-7],[8,0]]",
+        )
+        features = ",".join(
+            f'{{"type": "Feature", "properties": {{"name": "n{i}"}}, "geometry": '
+            f'{{"type": "Polygon", "coordinates": [{ring}]}}}}'
+            for i, ring in enumerate(rings)
+        )
+        land, mesh = self.folder / "land.geojson", self.folder / "land.h5m"
+        land.write_text(f'{{"type": "FeatureCollection", "features": [{features}]}}')
+        words = ["--project", "none", "--snap", "1e-6"]
+        made = barrio("delaunay", land, *words, "-o", mesh, "--json", ranks=2)
+        self.assert_code(made, 0)
+        snapping = made.json()["snapping"]
+        self.assertEqual(snapping["points_on_segments"], 2)
+        self.assertEqual(snapping["is_default"], False)
+        self.assertEqual(
+            snapping["vanished"],
+            [
+                "feature 3 'n2', which earlier features cover",
+                "feature 4 'n3', which is smaller than the tolerance",
+            ],
+        )
+        self.assertEqual(snapping["overlaps"], ["feature 1 'n0' and feature 3 'n2' by 0.125"])
+        self.assertAlmostEqual(made.json()["areas"]["sum"], 22.0, places=5)
+        self.assert_code(barrio("delaunay", "--audit", mesh, land, *words), 0)
+        text = barrio("delaunay", land, *words, "-o", mesh).out
+        self.assertIn("snapped within 1e-06: ", text)
+        self.assertIn("vanished: feature 3 'n2'", text)
+        refused = barrio("delaunay", land, "--project", "none", "--snap", "0", "-o", mesh)
+        self.assert_code(refused, 3)
+
+    def test_the_whole_earth_is_too_large_for_one_map(self) -> None:
+        earth, mesh = self.folder / "earth.geojson", self.folder / "earth.h5m"
+        boxes = ",".join(
+            f"[[[{x},{y}],[{x + 9},{y}],[{x + 9},{y + 9}],[{x},{y}]]]"
+            for x, y in ((-170, -60), (-80, 40), (10, 0), (100, 50))
+        )
+        earth.write_text(f'{{"type": "MultiPolygon", "coordinates": [{boxes}]}}')
+        refused = barrio("delaunay", earth, "-o", mesh)
+        if refused.code == 2 and "not in this build" in refused.err:
+            self.skipTest("this build has no PROJ")
+        self.assert_code(refused, 3)
+        self.assertIn("too large for one map", refused.err)
+        self.assertIn("--project none", refused.err)
+        self.assertFalse(mesh.exists())
+        for projection in ("none", "EPSG:6933"):
+            self.assert_code(barrio("delaunay", earth, "--project", projection, "-o", mesh), 0)
+
+    def test_snapping_of_segments_on_request(self) -> None:
+        graph, mesh = self.folder / "cross.poly", self.folder / "made.ele"
+        graph.write_text(
+            SQUARE.replace("4 2", "5 2") + "5 0.5 0.0001\n" + SIDES.replace("4 0", "6 0", 1)[:-2]
+        )
+        with graph.open("a") as out:
+            out.write("5 1 3\n6 2 4\n0\n")
+        self.assert_code(barrio("delaunay", graph, "-o", mesh), 3)
+        made = barrio("delaunay", graph, "--snap", "0.001", "-o", mesh, "--json")
+        self.assert_code(made, 0)
+        self.assertEqual(made.json()["snapping"]["crossings"], 1)
+        self.assertEqual(made.json()["snapping"]["points_on_segments"], 1)
+        self.assert_code(barrio("delaunay", "--audit", mesh, graph, "--snap", "0.001"), 0)
+        for words, code, part in (
+            ([graph, "--snap", "nan"], 2, "nan is not a number of 0 or more"),
+            ([graph, "--snap", "-1"], 2, "-1 is not a number of 0 or more"),
+            ([graph, "--snap", "2"], 2, "is 2, but all points lie within a square of size 1"),
+            ([mesh, "--snap", "0.1"], 2, "applies to points, segments and polygons"),
+        ):
+            with self.subTest(part=part):
+                refused = barrio("delaunay", *words, "-o", self.folder / "x.h5m")
+                self.assert_code(refused, code)
+                self.assertIn(part, refused.err)
+                self.assertEqual(refused.err.count("error:"), 1)
 
     def test_a_file_that_is_read_is_not_replaced(self) -> None:
         copy = self.folder / "plate.poly"

@@ -1,8 +1,11 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <fstream>
 #include <map>
+#include <numbers>
 #include <span>
 #include <string>
 #include <vector>
@@ -42,7 +45,7 @@ class GeoJsonTest : public testing::Test {
   }
   static std::string complaint(const std::string& text) {
     try {
-      static_cast<void>(triangulate(read_geojson(write(text)).graph));
+      static_cast<void>(triangulate(read_geojson(write(text), {.tolerance = 0.0}).graph));
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::bad_input);
       return error.what();
@@ -67,17 +70,20 @@ TEST_F(GeoJsonTest, PolygonsAreRegionsWhateverTheirWayRound) {
   EXPECT_EQ(file.graph.regions.at(2).name, "");
 }
 
-TEST_F(GeoJsonTest, IsProjectedAtOnceAndClosesAt180Degrees) {
+TEST_F(GeoJsonTest, ClosesAt180Degrees) {
   const std::string text = collection(polygon("[[[178,0],[180,0],[180,2],[178,2],[178,0]]]") + "," +
                                       polygon("[[[-180,0],[-178,0],[-178,2],[-180,2],[-180,0]]]"));
-  int n_calls = 0;
-  const GeoJsonFile file = read_geojson(write(text), [&](std::span<Point> places) {
-    ++n_calls;
-    for (Point& p : places) p[0] = p[0] < 0 ? p[0] + 360 : p[0];
-  });
-  EXPECT_EQ(n_calls, 1);
-  EXPECT_EQ(file.graph.points.size(), 6U);
-  EXPECT_EQ(areas(file.graph), (std::map<std::int32_t, double>{{1, 4.0}, {2, 4.0}}));
+  for (const double tolerance : {0.0, 1e-6}) {
+    std::size_t n_first = 0;
+    const auto project = [&](std::span<Point> places) {
+      if (n_first == 0) n_first = places.size();
+      for (Point& p : places) p[0] = p[0] < 0 ? p[0] + 360 : p[0];
+    };
+    const GeoJsonFile file = read_geojson(write(text), {.tolerance = tolerance, .project = project});
+    EXPECT_GE(n_first, 8U);
+    EXPECT_EQ(file.graph.points.size(), 6U);
+    EXPECT_EQ(areas(file.graph), (std::map<std::int32_t, double>{{1, 4.0}, {2, 4.0}}));
+  }
 }
 
 TEST_F(GeoJsonTest, SharedBordersStaySharedInAnyMap) {
@@ -85,16 +91,19 @@ TEST_F(GeoJsonTest, SharedBordersStaySharedInAnyMap) {
   const std::string text = collection(polygon("[[[0,0],[4,0],[4,4],[0,4],[0,0]]]") + "," +
                                       polygon("[[[4,0],[6,0],[6,4],[4,4],[4,1],[4,0]]]"));
   for (const bool is_mirrored : {false, true}) {
-    const GeoJsonFile file = read_geojson(write(text), [&](std::span<Point> places) {
+    const auto project = [&](std::span<Point> places) {
       for (Point& p : places) {
         const Point bent{p[0] + 0.1 * p[1] * p[1], p[1] + 0.01 * p[0] * p[0]};
         p = is_mirrored ? Point{bent[1], bent[0]} : bent;
       }
-    });
-    EXPECT_EQ(file.graph.segments.size(), 8U);
-    const std::map<std::int32_t, double> found = areas(file.graph);
-    ASSERT_EQ(found.size(), 2U);
-    EXPECT_NEAR(found.at(1) + found.at(2), 24.0, 2.0);
+    };
+    for (const double tolerance : {0.0, 1e-6}) {
+      const GeoJsonFile file = read_geojson(write(text), {.tolerance = tolerance, .project = project});
+      EXPECT_EQ(file.graph.segments.size(), 8U);
+      const std::map<std::int32_t, double> found = areas(file.graph);
+      ASSERT_EQ(found.size(), 2U);
+      EXPECT_NEAR(found.at(1) + found.at(2), 24.0, 2.0);
+    }
   }
 }
 
@@ -109,11 +118,12 @@ TEST_F(GeoJsonTest, SaysWhatIsWrongAndWhere) {
   expect(R"({"type": "FeatureCollection", "features": 3})", "not a list");
   expect(R"({"type": "Cube", "coordinates": []})", "the geometry 'Cube'");
   expect(R"({"type": "Point", "coordinates": [1, 2]})", "has no polygons");
-  expect(collection(polygon("[[[0,0],[1,0],[1,1],[0,1]]]")), "feature 1: has a ring that starts at (0, 0)");
+  expect(collection(polygon("[[[0,0],[1,0],[1,1],[0,1]]]")),
+         "map.geojson: feature 1 'x', polygon 1, ring 1: starts at (0, 0) and ends at (0, 1)");
   expect(collection(polygon("[[[0,0],[1,0],[1,1],[0,0]]]") + "," + polygon("[[[0,0],[1,0],[0,0]]]")),
-         "feature 2: has a ring of fewer than four");
+         "feature 2 'x', polygon 1, ring 1: has fewer than four positions");
   expect(collection(polygon("[[[0,0],[1,0],[0,0],[0,0],[0,0]]]")), "fewer than three different");
-  expect(collection(polygon("[[[0,0],[1,\"x\"],[1,1],[0,0]]]")), "not two numbers");
+  expect(collection(polygon("[[[0,0],[1,\"x\"],[1,1],[0,0]]]")), "has position 2, which is not two numbers");
   // polygons that overlap: borders that cross, one in another, one twice
   expect(collection(polygon("[[[0,0],[2,0],[2,2],[0,2],[0,0]]]") + "," + polygon("[[[1,1],[3,1],[3,3],[1,3],[1,1]]]")),
          "cross at (2, 1)");
@@ -121,6 +131,136 @@ TEST_F(GeoJsonTest, SaysWhatIsWrongAndWhere) {
          "segments around one part must name the same region");
   expect(collection(polygon("[[[0,0],[1,0],[1,1],[0,0]]]") + "," + polygon("[[[0,0],[1,0],[1,1],[0,0]]]")),
          "areas must not overlap");
+}
+
+TEST_F(GeoJsonTest, EdgesThatCrossAreNamedWithAllDigits) {
+  const std::string text = collection(
+      polygon("[[[0,0],[2.0000000000000004,0],[2,2],[0,2],[0,0]]]") + "," +
+      R"({"type": "Feature", "properties": {"NAME": "Chad"}, "geometry": {"type": "MultiPolygon", "coordinates":
+         [[[[5,5],[6,5],[6,6],[5,5]]], [[[1,1],[1,1],[3,1],[3,3],[1,3],[1,1]]]]}})");
+  const std::string found = complaint(text);
+  EXPECT_NE(
+      found.find("feature 1 'x', polygon 1, ring 1, from position 2 (2.0000000000000004, 0) to (2, 2): crosses "
+                 "feature 2 'Chad', polygon 2, ring 1, from position 1 (1, 1) to (3, 1): they cross at (2, 1), and "
+                 "there are 1 more crossings"),
+      std::string::npos)
+      << found;
+}
+
+TEST_F(GeoJsonTest, TheToleranceComesFromTheDigits) {
+  const auto tolerance_of = [&](const std::string& rings) {
+    return read_geojson(write(polygon(rings))).snapped.value().tolerance;
+  };
+  EXPECT_DOUBLE_EQ(tolerance_of("[[[0,0],[4.1234,0],[4,4],[0,4],[0,0]]]"), 1e-4);
+  EXPECT_DOUBLE_EQ(tolerance_of("[[[0,0],[4,0],[4,4],[0,2e-5],[0,0]]]"), 1e-5);
+  // more digits than anyone means, and fewer than the edges need
+  EXPECT_DOUBLE_EQ(tolerance_of("[[[0,0],[4.123456789,0],[4,4],[0,4],[0,0]]]"), 1e-5);
+  EXPECT_DOUBLE_EQ(tolerance_of("[[[0,0],[4,0],[4,4],[0,4],[0,0]]]"), 0.01);
+  EXPECT_DOUBLE_EQ(tolerance_of("[[[0,0],[4e-5,0],[4e-5,4e-5],[0,4e-5],[0,0]]]"), 1e-7);
+  EXPECT_FALSE(read_geojson(write(polygon("[[[0,0],[4,0],[4,4],[0,0]]]")), {.tolerance = 0.0}).snapped);
+}
+
+TEST_F(GeoJsonTest, BordersThatNearlyMeetMeet) {
+  // the corner of the second lies 1e-15 beside the edge of the first, that of the third 1e-7 within it
+  const std::string text = collection(polygon("[[[0,0],[4,0],[4,4],[0,4],[0,0]]]") + "," +
+                                      polygon("[[[4.000000000000001,1],[6,0],[6,4],[4.000000000000001,1]]]") + "," +
+                                      polygon("[[[1,3.9999999],[2,3.9999999],[2,6],[1,6],[1,3.9999999]]]"));
+  const GeoJsonFile file = read_geojson(write(text), {.tolerance = 1e-6});
+  const std::map<std::int32_t, double> found = areas(file.graph);
+  EXPECT_NEAR(found.at(1), 16.0, 1e-6);
+  EXPECT_NEAR(found.at(2), 4.0, 1e-6);
+  EXPECT_NEAR(found.at(3), 2.0, 1e-6);
+  EXPECT_EQ(file.snapped.value().n_points_on_segments, 3);
+  EXPECT_TRUE(file.snapped.value().overlaps.empty());
+  EXPECT_EQ(file.n_positions, 11);
+  EXPECT_EQ(file.n_edges, 11);
+}
+
+TEST_F(GeoJsonTest, FeaturesAndRingsThatVanishAreNamed) {
+  const std::string text =
+      collection(polygon("[[[0,0],[4,0],[4,4],[0,4],[0,0]], [[1,1],[1.0000001,1],[1,1.0000001],[1,1]]]") + "," +
+                 polygon("[[[1,1],[2,1],[2,2],[1,1]]]") + "," + polygon("[[[6,1],[6.0000001,1],[6,1.0000001],[6,1]]]"));
+  const GeoJsonFile file = read_geojson(write(text), {.tolerance = 1e-6});
+  EXPECT_EQ(file.vanished, (std::vector<std::string>{"feature 2 'x', which earlier features cover",
+                                                     "feature 3 'x', which is smaller than the tolerance",
+                                                     "feature 1 'x', polygon 1, ring 2"}));
+  EXPECT_EQ(areas(file.graph), (std::map<std::int32_t, double>{{1, 16.0}}));
+}
+
+TEST_F(GeoJsonTest, AnEdgeBendsAroundAPointBesideIt) {
+  // the map bends the long edge by 0.25 in the middle, and the corner of the other polygon with it: without a point on
+  // the edge there, the two would overlap
+  const std::string text =
+      collection(polygon("[[[0,0],[10,0],[10,-3],[0,-3],[0,0]]]") + "," + polygon("[[[5,0.1],[6,3],[4,3],[5,0.1]]]"));
+  const auto project = [](std::span<Point> places) {
+    for (Point& p : places) p[1] -= 0.01 * p[0] * (10 - p[0]);
+  };
+  const GeoJsonFile file = read_geojson(write(text), {.tolerance = 1e-6, .project = project});
+  EXPECT_TRUE(file.snapped.value().overlaps.empty());
+  const std::map<std::int32_t, double> found = areas(file.graph);
+  EXPECT_NEAR(found.at(2), 2.9, 0.05);
+  EXPECT_GT(file.graph.points.size(), 7U);
+}
+
+/// Project around the north pole or the south pole; lengths along meridians are true.
+void around_pole(std::span<Point> places, double pole) {
+  for (Point& p : places) {
+    const double radius = std::abs(pole - p[1]);
+    const double angle = p[0] * std::numbers::pi / 180;
+    p = {radius * std::sin(angle), (pole > 0 ? -1 : 1) * radius * std::cos(angle)};
+  }
+}
+
+TEST_F(GeoJsonTest, RingsAroundAPole) {
+  // an island around the pole with a lake, as files draw it: closed along the pole, by a jump, along a parallel
+  std::string coast;
+  for (int longitude = -180; longitude < 180; longitude += 10) coast += "[" + std::to_string(longitude) + ",-80],";
+  const std::string lake = ", [[0,-85],[90,-85],[180,-85],[-90,-85],[0,-85]]]";
+  const std::string closed = "[[" + coast + "[180,-80],[180,-90],[-180,-90],[-180,-80]]" + lake;
+  const std::string beside = "[[" + coast + "[180,-80],[180,-89.999],[-180,-89.999],[-180,-80]]" + lake;
+  const std::string jumping = "[[" + coast + "[-180,-80]]" + lake;
+  const std::string along = "[[" + coast + "[180,-80],[-180,-80]]" + lake;
+  const double of_coast = 36 * 0.5 * 100 * std::sin(std::numbers::pi / 18);
+  for (const std::string& rings : {closed, beside, jumping, along}) {
+    const GeoJsonFile file = read_geojson(
+        write(polygon(rings)), {.tolerance = 1e-6, .project = [](std::span<Point> p) { around_pole(p, -90); }});
+    const std::map<std::int32_t, double> found = areas(file.graph);
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_NEAR(found.at(1), of_coast - 50.0, 1e-4) << rings;
+    EXPECT_EQ(file.graph.points.size(), 40U) << rings;
+    EXPECT_EQ(file.graph.segments.size(), 40U) << rings;
+  }
+}
+
+TEST_F(GeoJsonTest, RingsAcross180Degrees) {
+  const std::string jumping = "[[[178,0],[-178,0],[-178,2],[178,2],[178,0]]]";
+  const std::string beyond = "[[[178,0],[182,0],[182,2],[178,2],[178,0]]]";
+  const std::string cut = R"({"type": "MultiPolygon", "coordinates": [
+      [[[178,0],[180,0],[180,2],[178,2],[178,0]]], [[[-180,0],[-178,0],[-178,2],[-180,1],[-180,0]]]]})";
+  const auto project = [](std::span<Point> places) {  // breaks at 0 degrees
+    for (Point& p : places) p[0] = p[0] < 0 ? p[0] + 360 : p[0];
+  };
+  const auto same = [](std::span<Point>) {};  // breaks at 180 degrees
+  for (const std::string& text : {polygon(jumping), polygon(beyond)}) {
+    const GeoJsonFile joined = read_geojson(write(text), {.tolerance = 1e-6, .project = project});
+    EXPECT_EQ(areas(joined.graph), (std::map<std::int32_t, double>{{1, 8.0}}));
+    const GeoJsonFile apart = read_geojson(write(text), {.tolerance = 1e-6, .project = same});
+    EXPECT_EQ(areas(apart.graph), (std::map<std::int32_t, double>{{1, 8.0}}));
+    const auto [low, high] = std::ranges::minmax(apart.graph.points, {}, [](const Point& p) { return p[0]; });
+    EXPECT_EQ(low[0], -180.0);
+    EXPECT_EQ(high[0], 180.0);
+    EXPECT_EQ(joined.n_cut_rings, 1);
+  }
+  const GeoJsonFile as_it_is = read_geojson(write(polygon(beyond)), {.tolerance = 1e-6});
+  EXPECT_EQ(as_it_is.graph.points.size(), 4U);
+  const GeoJsonFile joined = read_geojson(write(cut), {.tolerance = 1e-6, .project = project});
+  EXPECT_EQ(areas(joined.graph), (std::map<std::int32_t, double>{{1, 7.0}}));
+  EXPECT_EQ(joined.n_cut_rings, 0);
+  for (const auto& [left, right] : joined.graph.sides) EXPECT_NE(left, right);
+  // a box around the whole earth stays one
+  const std::string box = "[[[-180,-60],[180,-60],[180,60],[-180,60],[-180,-60]]]";
+  EXPECT_EQ(areas(read_geojson(write(polygon(box)), {.tolerance = 1e-6}).graph),
+            (std::map<std::int32_t, double>{{1, 43200.0}}));
 }
 
 }  // namespace

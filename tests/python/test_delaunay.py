@@ -339,3 +339,38 @@ def test_what_is_dropped_and_what_does_not_fit() -> None:
         delaunay.graph_of(graph.points, [[0, 1, 2**40]])
     with pytest.raises(barrio.UsageError, match="region_names: are more than regions"):
         delaunay.triangulate(delaunay.Graph(graph.points, graph.segments, region_names=["a"]))
+
+
+def test_geojson_is_snapped(tmp_path) -> None:
+    path = tmp_path / "map.geojson"
+    path.write_text(
+        '{"type": "MultiPolygon", "coordinates": [[[[0,0],[2,0],[2,2],[0,2],[0,0]]], '
+        "[[[2.00000001,0.5],[3,0],[3,2],[2.00000001,0.5]]], [[[5,5],[5.0000001,5],[5,5.0000001],[5,5]]]]}"
+    )
+    graph = delaunay.read_geojson(path, project=None)
+    assert graph.left_out == ["feature 1, polygon 3, ring 1"]
+    mesh = delaunay.triangulate(graph, min_angle=20)
+    assert areas(mesh).sum() == pytest.approx(5, rel=1e-7)
+    assert len(mesh.triangles) < 30
+    assert len(delaunay.read_geojson(path, project=None, snap=0).points) == 10
+    with pytest.raises(barrio.Error, match="tolerance: is 9, but all points lie within"):
+        delaunay.read_geojson(path, project=None, snap=9)
+
+
+def test_graphs_are_snapped() -> None:
+    plain = square()
+    points = [*plain.points, (0.5, 1e-4), (1 + 1e-4, 0)]
+    segments = [*plain.segments, (0, 2), (1, 3), (5, 1)]
+    graph = delaunay.Graph(points, segments, [*plain.markers, 7, 8, 9], left_out=["names"])
+    with pytest.raises(barrio.Error, match="cross at"):
+        delaunay.triangulate(graph)
+    made, report = delaunay.snap(graph, 1e-3)
+    assert (report.merged_points, report.points_on_segments, report.crossings) == (1, 1, 1)
+    assert report.max_move == pytest.approx(1e-4)
+    assert report.vanished_segments == [6]
+    assert made.left_out == ["names"]
+    np.testing.assert_array_equal(made.points[:5], points[:5])
+    assert sorted(made.markers) == [1, 1, 2, 3, 4, 7, 7, 8, 8]
+    assert areas(delaunay.triangulate(made)).sum() == pytest.approx(1, abs=1e-3)
+    with pytest.raises(barrio.Error, match="tolerance: is nan"):
+        delaunay.snap(graph, float("nan"))

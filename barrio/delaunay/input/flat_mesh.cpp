@@ -25,7 +25,7 @@ constexpr std::int32_t listed = -2;
 
 std::string text_of(const FlatMesh& mesh, std::int32_t v) {
   const Point& p = mesh.points[v];
-  return fmt::format("({:g}, {:g})", p[0], p[1]);
+  return fmt::format("({}, {})", p[0], p[1]);
 }
 
 void check(const FlatMesh& mesh) {

@@ -82,7 +82,7 @@ void check_left(const Triangulation& mesh) {
            "close the boundary, or triangulate the convex hull");
 }
 
-std::string place_text(const Point& p) { return fmt::format("({:g}, {:g})", p[0], p[1]); }
+std::string place_text(const Point& p) { return fmt::format("({}, {})", p[0], p[1]); }
 
 Point centroid(const Triangulation& mesh, const Triangle& t) {
   Point sum{};

@@ -220,7 +220,7 @@ void SegmentInsertion::refuse_crossing(std::int32_t from, std::int32_t to, Side 
   const double over = (c[0] - a[0]) * (d[1] - c[1]) - (c[1] - a[1]) * (d[0] - c[0]);
   const double under = (b[0] - a[0]) * (d[1] - c[1]) - (b[1] - a[1]) * (d[0] - c[0]);
   const double part = under == 0.0 ? 0.5 : over / under;
-  const auto place = [](const Point& p) { return fmt::format("({:g}, {:g})", p[0], p[1]); };
+  const auto place = [](const Point& p) { return fmt::format("({}, {})", p[0], p[1]); };
   refuse(ErrorCode::bad_input, "segments",
          fmt::format("{} to {} and {} to {} cross at {}", place(a), place(b), place(c), place(d),
                      place({a[0] + part * (b[0] - a[0]), a[1] + part * (b[1] - a[1])})),

@@ -130,7 +130,7 @@ void insert_points(Triangulation& mesh, const PlanarGraph& graph) {
       refuse(ErrorCode::bad_input,
              fmt::format("points {} and {}", std::min(number(there), number(vertex)),
                          std::max(number(there), number(vertex))),
-             fmt::format("are both at ({:g}, {:g})", p[0], p[1]), "leave one out");
+             fmt::format("are both at ({}, {})", p[0], p[1]), "leave one out");
     }
     insertion.find_cavity(p, place.side.triangle());
     for (const std::int32_t row : insertion.fill(vertex))
