@@ -13,6 +13,7 @@
 #include "barrio/delaunay/segment_edges.hpp"
 #include "barrio/delaunay/shapes.hpp"
 #include "barrio/delaunay/size_field.hpp"
+#include "barrio/delaunay/snap.hpp"
 #include "barrio/delaunay/statistics.hpp"
 #include "barrio/delaunay/triangulation.hpp"
 #include "barrio/delaunay/write.hpp"

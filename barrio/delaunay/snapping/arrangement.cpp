@@ -265,8 +265,7 @@ void Arrangement::cut_crossings(const SegmentTree& tree) {
   for (const auto& pair : pending_) {
     const auto [a, b] = places_of(links_[pair[0]]);
     const auto [c, d] = places_of(links_[pair[1]]);
-    // the same in any order of the links
-    const Point place = std::pair(a, b) < std::pair(c, d) ? crossing_of(a, b, c, d) : crossing_of(c, d, a, b);
+    const Point place = crossing_of(a, b, c, d);
     const std::int32_t site = nearest_site(tree, place);
     if (site < 0) {
       proposals.push_back({place, pair});
