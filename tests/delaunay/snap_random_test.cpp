@@ -61,7 +61,7 @@ PlanarGraph bad_graph(std::mt19937_64& random, double tolerance) {
 }
 
 /// Renumber points and segments at random.
-PlanarGraph permuted(const PlanarGraph& graph, std::mt19937_64& random) {
+PlanarGraph permuted_points(const PlanarGraph& graph, std::mt19937_64& random) {
   std::vector<std::int32_t> numbers(graph.points.size());
   std::iota(numbers.begin(), numbers.end(), 0);
   std::ranges::shuffle(numbers, random);
@@ -123,7 +123,7 @@ TEST(SnapRandom, AThousandBadGraphsBecomeGoodOnes) {
         ASSERT_LE(distance_to(snapped, p, false), 4 * tolerance);
       }
     }
-    PlanarGraph other = permuted(graph, random);
+    PlanarGraph other = permuted_points(graph, random);
     snap(other, {.tolerance = tolerance});
     ASSERT_EQ(segments_of(other), segments_of(snapped));
     const std::map<Point, double> values = values_of(snapped);
