@@ -93,6 +93,30 @@ double distance_to(const PlanarGraph& graph, const Point& p, bool to_points_alon
   return std::sqrt(best);
 }
 
+TEST(SnapRandom, CrossingsAreThoseOfAllPairs) {
+  const std::uint64_t seed = barrio::test::seed();
+  std::mt19937_64 random(seed);
+  const auto uniform = [&](double low, double high) { return std::uniform_real_distribution(low, high)(random); };
+  for (int round = 0; round < 50; ++round) {
+    SCOPED_TRACE("seed " + std::to_string(seed) + ", round " + std::to_string(round));
+    std::vector<std::array<Point, 2>> segments;
+    std::vector<char> is_sought;
+    for (std::uint64_t i = random() % 200; i > 0; --i) {
+      const Point a{uniform(0, 1), uniform(0, 1)};
+      const double length = std::pow(10.0, uniform(-3, 0));
+      segments.push_back({a, {a[0] + uniform(-length, length), a[1] + uniform(-length, length)}});
+      is_sought.push_back(random() % 3 == 0 ? 1 : 0);
+    }
+    std::vector<std::array<std::int32_t, 2>> wanted;
+    for (std::int32_t i = 0; i < std::ssize(segments); ++i)
+      for (std::int32_t k = i + 1; k < std::ssize(segments); ++k)
+        if ((is_sought[i] != 0 || is_sought[k] != 0) &&
+            detail::do_cross(segments[i][0], segments[i][1], segments[k][0], segments[k][1]))
+          wanted.push_back({i, k});
+    ASSERT_EQ(detail::find_crossings(segments, is_sought), wanted);
+  }
+}
+
 TEST(SnapRandom, AThousandBadGraphsBecomeGoodOnes) {
   const std::uint64_t seed = barrio::test::seed();
   std::mt19937_64 random(seed);

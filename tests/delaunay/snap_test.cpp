@@ -226,6 +226,15 @@ TEST(Snap, WhatCannotBeSnapped) {
   graph.segments[1].ends[0] = 4;
   expect(graph, 1e-3, ErrorCode::bad_input, "segment 1: ends in point 4, but there are 4 points");
   graph = square;
+  graph.point_markers = {1, 2};
+  expect(graph, 1e-3, ErrorCode::bad_input, "markers: are not as many as points");
+  graph = square;
+  graph.attributes = {{"depth"}};
+  expect(graph, 1e-3, ErrorCode::bad_input, "attributes: are not as many as points need");
+  graph = square;
+  graph.sides = {{1, 2}};
+  expect(graph, 1e-3, ErrorCode::bad_input, "sides: are not as many as segments");
+  graph = square;
   graph.points.push_back({1, 0.0001});
   graph.segments = {{{1, 4}, 1}};
   expect(graph, 1e-3, ErrorCode::bad_input, "segments: all vanish within the tolerance 0.001");
@@ -246,8 +255,12 @@ TEST(Snap, HolesThatVanishAreNamed) {
   snap(without, {.tolerance = 1e-3});
   EXPECT_EQ(without.segments.size(), 12U);
   graph.holes.push_back({0.5, 0.5});
-  const std::string text = complaint(graph, 1e-3, ErrorCode::bad_input);
+  std::string text = complaint(graph, 1e-3, ErrorCode::bad_input);
   EXPECT_NE(text.find("hole (0.5, 0.5): lies where snapping moves the segment from"), std::string::npos) << text;
+  graph.holes.pop_back();
+  graph.regions.push_back({.place = {0.5, 0.5}});
+  text = complaint(graph, 1e-3, ErrorCode::bad_input);
+  EXPECT_NE(text.find("region (0.5, 0.5): lies where snapping moves"), std::string::npos) << text;
 }
 
 }  // namespace
