@@ -152,10 +152,12 @@ class Delaunay : public Command {
   void check_output() const {
     const std::vector<std::string> outputs = delaunay::written_files(output_);
     const std::string points = input_.substr(0, input_.rfind('.')) + ".node";
+    std::vector<std::string> inputs = sizes_.files();
+    inputs.insert(inputs.end(), {input_, points});
     for (const std::string& output : outputs) {
       check_writable(output);
       std::error_code ignored;
-      for (const std::string& input : {input_, points})
+      for (const std::string& input : inputs)
         if (std::filesystem::equivalent(input, output, ignored))
           refuse(ErrorCode::usage, output, fmt::format("would replace {}, which is an input", input),
                  "choose another name");

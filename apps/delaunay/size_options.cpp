@@ -199,6 +199,13 @@ void SizeOptions::apply(const delaunay::PlanarGraph& graph, const std::string& i
   }
 }
 
+std::vector<std::string> SizeOptions::files() const {
+  std::vector<std::string> all;
+  if (!background_.empty()) all.push_back(background_);
+  if (is_area_file()) all.push_back(area_);
+  return all;
+}
+
 void SizeOptions::limit_regions(const delaunay::Triangulation& mesh, delaunay::RefineOptions& options) const {
   if (growth_ <= 0 || !options.keeps_regions) return;
   options.size = delaunay::smallest_size({options.size, delaunay::size_near_regions(mesh, growth_)});

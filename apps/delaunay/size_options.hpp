@@ -24,6 +24,8 @@ class SizeOptions {
   /// @throws Error{usage}, {failed}, {bad_input}
   void apply(const delaunay::PlanarGraph& graph, const std::string& input, delaunay::RefineOptions& options,
              std::vector<std::string>& left_out) const;
+  /// Return the files that they read.
+  [[nodiscard]] std::vector<std::string> files() const;
   /// Let sizes grow slowly around the regions with a max area. Local.
   void limit_regions(const delaunay::Triangulation& mesh, delaunay::RefineOptions& options) const;
   /// Return the options for the result document.

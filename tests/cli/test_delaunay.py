@@ -372,7 +372,7 @@ class Delaunay(Case):
                 self.assertFalse(out.exists())
 
     def test_a_full_disk_leaves_the_old_file(self) -> None:
-        for ending in ("h5m", "vtkhdf", "ele"):
+        for ending in ("h5m", "vtkhdf", "ele", "msh", "vtu"):
             old = self.folder / f"full.{ending}"
             old.write_bytes(OLD)
             words = [os.environ["BARRIO_COMMAND"], "delaunay", str(PLATE), "-o", str(old)]

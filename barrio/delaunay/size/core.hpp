@@ -29,6 +29,10 @@ class SmoothCore : public SizeField::Core {
   explicit SmoothCore(double growth) noexcept : growth_(growth) {}
   [[nodiscard]] double growth() const noexcept { return growth_; }
   [[nodiscard]] bool is_below(const SizeField::Corners& corners, double length) const final;
+  /// Return a bound from below of the sizes within a distance of a position. @param here  the size at the position
+  [[nodiscard]] virtual double lowest(const Point& /*place*/, double here, double distance) const {
+    return here - growth_ * distance;
+  }
 
  private:
   double growth_;

@@ -181,9 +181,9 @@ std::shared_ptr<const SizeField::Core> limit_by_samples(const std::function<doub
     const bool is_within = squared_distance_to(domain, place) == 0.0;
     if (const double here = SampleTree::usable(size(place)); is_within && std::isfinite(here)) tree.add(place, here);
   }
-  // Cells divide while they are larger than the limited size in them, so those around a narrow place follow it; where
-  // sizes are much the same around, this would find nothing. A pass may find smaller sizes, which the next one brings
-  // to larger cells.
+  // Cells divide while they are larger than the limited size in them, so those around a narrow place follow it. A pass
+  // may find smaller sizes, which the next one brings to larger cells.
+  constexpr double coarser = 4;  // cells where the size is much the same around may be
   constexpr double usual_samples = 1 << 16;
   const double first_side =
       std::sqrt(domain.high[0] - domain.low[0]) * std::sqrt(domain.high[1] - domain.low[1]) / std::sqrt(usual_samples);
@@ -193,7 +193,8 @@ std::shared_ptr<const SizeField::Core> limit_by_samples(const std::function<doub
       if (cell.first_child != 0 || cell.depth >= SampleTree::max_depth || tree.is_outside(at)) continue;
       if (cell.side <= first_side) {
         const double limit = tree.limit(tree.place_in(at), cell.size);
-        if (cell.side <= limit || (cell.is_like_parent && cell.size <= limit)) continue;
+        const bool is_smooth = cell.is_like_parent && cell.size <= limit;
+        if (cell.side <= limit || (is_smooth && cell.side <= coarser * limit)) continue;
       }
       tree.divide(at);
       has_changed = true;

@@ -18,14 +18,16 @@ Point middle_of(const Point& a, const Point& b) noexcept { return {0.5 * (a[0] +
 
 double distance_of(const Point& a, const Point& b) noexcept { return std::hypot(a[0] - b[0], a[1] - b[1]); }
 
-/// Search the parts of a triangle that may be below a length, and leave out those that cannot be.
+/// Search the parts of a triangle that may be below a length, and leave out those that cannot be, or only by a tenth.
 bool find_below(const detail::SmoothCore& field, const SizeField::Corners& t, double length, int depth) {
   const Point centroid{(t[0][0] + t[1][0] + t[2][0]) / 3, (t[0][1] + t[1][1] + t[2][1]) / 3};
   const double here = field.at(centroid);
   if (here < length) return true;
   double radius = 0.0;
   for (const Point& corner : t) radius = std::max(radius, distance_of(corner, centroid));
-  if (here - field.growth() * radius >= length || depth == 0) return false;
+  constexpr double exactness = 0.1;
+  const double lowest = field.lowest(centroid, here, radius);
+  if (lowest >= length || here - lowest < exactness * length || depth == 0) return false;
   const Point a = middle_of(t[1], t[2]);
   const Point b = middle_of(t[2], t[0]);
   const Point c = middle_of(t[0], t[1]);
@@ -74,8 +76,7 @@ class SmallestCore final : public SizeField::Core {
 namespace detail {
 
 bool SmoothCore::is_below(const SizeField::Corners& corners, double length) const {
-  // a place that is smaller than 1/64 of the triangle, and not below 1 - growth / 64 of the length, does not matter
-  constexpr int max_depth = 6;
+  constexpr int max_depth = 40;
   return find_below(*this, corners, length, max_depth);
 }
 

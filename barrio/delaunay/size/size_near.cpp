@@ -43,10 +43,9 @@ class NearCore final : public detail::SmoothCore {
     for (const Stretch& s : stretches_) boxes.push_back(bounding_rectangle(s));
     tree_ = detail::BoxTree(boxes, std::vector<double>(boxes.size(), 0.0));
   }
-  [[nodiscard]] double at(const Point& place) const override {
-    const auto distance = [&](std::uint32_t i) { return squared_distance_to(stretches_[i], place); };
-    const double beyond = std::sqrt(tree_.nearest(place, distance).second) - profile_.width;
-    return std::min(profile_.min_size + profile_.growth * std::max(beyond, 0.0), profile_.max_size);
+  [[nodiscard]] double at(const Point& place) const override { return size_at(distance_from(place)); }
+  [[nodiscard]] double lowest(const Point& place, double /*here*/, double distance) const override {
+    return size_at(distance_from(place) - distance);
   }
   [[nodiscard]] std::shared_ptr<const Core> limited(double growth, const Rectangle&) const override {
     if (growth >= profile_.growth) return nullptr;
@@ -56,6 +55,15 @@ class NearCore final : public detail::SmoothCore {
   }
 
  private:
+  [[nodiscard]] double distance_from(const Point& place) const {
+    const auto distance = [&](std::uint32_t i) { return squared_distance_to(stretches_[i], place); };
+    return std::sqrt(tree_.nearest(place, distance).second);
+  }
+  [[nodiscard]] double size_at(double distance) const noexcept {
+    const double beyond = std::max(distance - profile_.width, 0.0);
+    return std::min(profile_.min_size + profile_.growth * beyond, profile_.max_size);
+  }
+
   std::vector<Stretch> stretches_;
   SizeProfile profile_;
   detail::BoxTree tree_;

@@ -4,6 +4,13 @@ import unittest
 
 from barrio_case import SOURCE, Case, barrio
 
+try:
+    import vtk
+    from vtk.util.numpy_support import vtk_to_numpy
+except ImportError as reason:
+    vtk = None
+    why_not = f"this Python lacks a package: {reason}"
+
 PLATE = SOURCE / "data" / "plate.poly"
 SQUARE = "4 2 0 0\n1 0 0\n2 1 0\n3 1 1\n4 0 1\n4 1\n1 1 2 1\n2 2 3 2\n3 3 4 3\n4 4 1 4\n0\n"
 SPOT = "(x-0.31)^2+(y-0.47)^2<1e-4 ? 1e-6 : 0.1"
@@ -185,6 +192,54 @@ class Contents(Case):
                 self.assertIn(
                     "7 (2 material, 5 neumann)", barrio("info", self.folder / "x.h5m").out
                 )
+
+    @unittest.skipIf(vtk is None, why_not if vtk is None else "")
+    def test_vtk_reads_vtu(self) -> None:
+        graph = self.folder / "slope.poly"
+        graph.write_text(
+            "4 2 1 0\n1 0 0 0\n2 2 0 2\n3 2 1 5\n4 0 1 3\n4 1\n1 1 2 7\n2 2 3 8\n3 3 4 0\n4 4 1 0\n"
+            "0\n1\n1 1 .5 2.5 -1\n"
+        )
+        mesh = self.folder / "slope.vtu"
+        made = barrio("delaunay", graph, "--max-area", "0.001", "-o", mesh, "--json")
+        self.assert_code(made, 0)
+        reader = vtk.vtkXMLUnstructuredGridReader()
+        reader.SetFileName(str(mesh))
+        reader.Update()
+        grid = reader.GetOutput()
+        types = vtk_to_numpy(grid.GetCellTypes())
+        triangles = types == vtk.VTK_TRIANGLE
+        self.assertEqual(int(triangles.sum()), made.json()["triangles"])
+        self.assertEqual(grid.GetNumberOfPoints(), made.json()["vertices"])
+        sizes = vtk.vtkCellSizeFilter()
+        sizes.SetInputData(grid)
+        sizes.Update()
+        area, length = (
+            vtk_to_numpy(sizes.GetOutput().GetCellData().GetArray(n)) for n in ("Area", "Length")
+        )
+        self.assertAlmostEqual(float(area.sum()), 2.0, places=12)
+        region, attribute, marker = (
+            vtk_to_numpy(grid.GetCellData().GetArray(n)) for n in ("region", "attribute", "marker")
+        )
+        self.assertEqual(set(region[triangles]), {1})
+        self.assertEqual(set(attribute[triangles]), {2.5})
+        for number, wanted in ((7, 2.0), (8, 1.0)):
+            self.assertAlmostEqual(float(length[marker == number].sum()), wanted, places=12)
+        x, y, _ = vtk_to_numpy(grid.GetPoints().GetData()).T
+        height = vtk_to_numpy(grid.GetPointData().GetArray("attribute_1"))
+        self.assertLess(float(abs(height - x - 3 * y).max()), 1e-12)
+
+    def test_files_of_sizes_are_not_replaced(self) -> None:
+        background = self.folder / "sizes.vtk"
+        background.write_text(BACKGROUND)
+        mesh = self.folder / "own.h5m"
+        self.assert_code(barrio("delaunay", background, "--no-refinement", "-o", mesh), 0)
+        square = self.folder / "square.poly"
+        square.write_text(SQUARE)
+        words = ["--background", mesh, "--size-field", "h", "-o", mesh]
+        refused = barrio("delaunay", square, *words)
+        self.assert_code(refused, 2)
+        self.assertIn("would replace", refused.err)
 
 
 if __name__ == "__main__":
