@@ -53,7 +53,7 @@ class Auditor {
       const std::vector<PlanarGraph::Edge> hull = detail::hull_of(graph_.points, signs_);
       segments_.insert(segments_.end(), hull.begin(), hull.end());
     }
-    chains_.emplace(mesh_, graph_.points, segments_, fills_hull_, *edges_, signs_);
+    chains_.emplace(mesh_, graph_.points, segments_, fills_hull_, *edges_, boundary_, signs_);
     inside_.emplace(mesh_, boundary_);
     check_points();
     check_segments();

@@ -53,14 +53,14 @@ class Chains::Line {
 };
 
 Chains::Chains(const AuditedMesh& mesh, std::span<const Point> points, std::span<const PlanarGraph::Edge> segments,
-               bool fills_hull, const EdgeTable& edges, ExactSigns& signs)
+               bool fills_hull, const EdgeTable& edges, std::span<const EdgeTable::Use> boundary, ExactSigns& signs)
     : mesh_(&mesh), points_(points), segments_(segments), is_input_(mesh.points.size(), 0) {
   find_vertices();
   double largest = 0.0;
   for (const Point& p : mesh.points) largest = std::max({largest, std::abs(p[0]), std::abs(p[1])});
   rounding_ = 8 * std::numeric_limits<double>::epsilon() * largest;
-  if (!list_neighbours(fills_hull, edges)) return;
-  list_stops(edges);
+  if (!list_neighbours(edges, fills_hull ? boundary : std::span<const EdgeTable::Use>())) return;
+  list_stops(boundary);
   for (std::uint32_t s = 0; s < segments_.size(); ++s) follow(s, signs);
   by_edge_.resize(pieces_.size());
   std::iota(by_edge_.begin(), by_edge_.end(), 0U);
@@ -69,25 +69,34 @@ Chains::Chains(const AuditedMesh& mesh, std::span<const Point> points, std::span
 }
 
 void Chains::find_vertices() {
-  std::vector<std::int32_t> order(mesh_->points.size());
-  std::iota(order.begin(), order.end(), std::int32_t{0});
+  std::vector<std::int32_t> order;
   const auto point_of = [&](std::int32_t v) -> const Point& { return point(v); };
-  std::ranges::sort(order, {}, point_of);
-  vertices_.reserve(points_.size());
-  for (const Point& p : points_) {
+  const auto search = [&](const Point& p) -> std::int32_t {
+    if (order.empty()) {
+      order.resize(mesh_->points.size());
+      std::iota(order.begin(), order.end(), std::int32_t{0});
+      std::ranges::sort(order, {}, point_of);
+    }
     const auto found = std::ranges::lower_bound(order, p, {}, point_of);
-    const bool is_found = found != order.end() && point(*found) == p;
-    vertices_.push_back(is_found ? *found : -1);
-    if (is_found) is_input_[*found] = 1;
+    return found != order.end() && point(*found) == p ? *found : -1;
+  };
+  vertices_.reserve(points_.size());
+  std::int32_t next = 0;  // most files have the points of the graph first, in its order
+  for (const Point& p : points_) {
+    const bool is_next = next < std::ssize(mesh_->points) && point(next) == p;
+    const std::int32_t v = is_next ? next : search(p);
+    vertices_.push_back(v);
+    if (v < 0) continue;
+    is_input_[v] = 1;
+    next = v + 1;
   }
 }
 
-bool Chains::list_neighbours(bool fills_hull, const EdgeTable& edges) {
+/// List the neighbours of each vertex along the listed edges. @param boundary  edges that count too
+bool Chains::list_neighbours(const EdgeTable& edges, std::span<const EdgeTable::Use> boundary) {
   std::vector<std::array<std::int32_t, 2>> more;
-  if (fills_hull)
-    edges.for_each([&](std::span<const EdgeTable::Use> uses) {
-      if (uses.size() == 1) more.push_back({uses[0].low, uses[0].high});
-    });
+  more.reserve(boundary.size());
+  for (const EdgeTable::Use& use : boundary) more.push_back({use.low, use.high});
   const std::array<const std::vector<std::array<std::int32_t, 2>>*, 2> lists{&mesh_->edges, &more};
   // after the sums, `first_` is one entry ahead, so that places need no copy of it
   first_.assign(mesh_->points.size() + 2, 0);
@@ -109,13 +118,11 @@ bool Chains::list_neighbours(bool fills_hull, const EdgeTable& edges) {
   return true;
 }
 
-void Chains::list_stops(const EdgeTable& edges) {
+void Chains::list_stops(std::span<const EdgeTable::Use> boundary) {
   if (segments_.empty()) return;
-  edges.for_each([&](std::span<const EdgeTable::Use> uses) {
-    if (uses.size() != 1) return;
-    for (const std::int32_t v : {uses[0].low, uses[0].high})
+  for (const EdgeTable::Use& use : boundary)
+    for (const std::int32_t v : {use.low, use.high})
       if (is_input_[v] != 0) stops_.push_back(v);
-  });
   std::ranges::sort(stops_, {}, [&](std::int32_t v) { return std::pair{point(v), v}; });
   stops_.erase(std::ranges::unique(stops_).begin(), stops_.end());
 }

@@ -19,7 +19,7 @@ class Chains {
   /// Follow segments between points of a graph. Edges that the mesh lists count, and with `fills_hull` also all edges
   /// at its boundary.
   Chains(const AuditedMesh& mesh, std::span<const Point> points, std::span<const PlanarGraph::Edge> segments,
-         bool fills_hull, const EdgeTable& edges, ExactSigns& signs);
+         bool fills_hull, const EdgeTable& edges, std::span<const EdgeTable::Use> boundary, ExactSigns& signs);
 
   /// An edge of the mesh and the segment that it is a piece of, in the segment's direction.
   struct Piece {
@@ -48,8 +48,8 @@ class Chains {
  private:
   class Line;
   void find_vertices();
-  bool list_neighbours(bool fills_hull, const EdgeTable& edges);
-  void list_stops(const EdgeTable& edges);
+  bool list_neighbours(const EdgeTable& edges, std::span<const EdgeTable::Use> boundary);
+  void list_stops(std::span<const EdgeTable::Use> boundary);
   void follow(std::uint32_t segment, ExactSigns& signs);
   [[nodiscard]] std::vector<std::int32_t> walk(std::int32_t from, const Line& line, ExactSigns& signs) const;
   [[nodiscard]] std::vector<std::int32_t> stops_on(const Line& line, ExactSigns& signs) const;

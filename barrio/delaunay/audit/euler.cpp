@@ -11,20 +11,15 @@
 namespace barrio::delaunay::detail {
 namespace {
 
-std::int64_t count_parts(const AuditedMesh& mesh, const EdgeTable& edges) {
-  Joined parts(mesh.triangles.size());
-  edges.for_each([&](std::span<const EdgeTable::Use> uses) {
-    if (uses.size() == 2) parts.join(uses[0].triangle, uses[1].triangle);
-  });
-  return parts.count();
-}
-
 /// Fans: the corners at a vertex of triangles that share edges there. Each fan counts as a vertex.
 class Fans {
  public:
-  Fans(const AuditedMesh& mesh, const EdgeTable& edges) : mesh_(&mesh), corners_(3 * mesh.triangles.size()) {
+  /// Join corners and, in the same pass, the triangles that share edges.
+  Fans(const AuditedMesh& mesh, const EdgeTable& edges, Joined& parts)
+      : mesh_(&mesh), corners_(3 * mesh.triangles.size()) {
     edges.for_each([&](std::span<const EdgeTable::Use> uses) {
       if (uses.size() != 2) return;
+      parts.join(uses[0].triangle, uses[1].triangle);
       for (const std::int32_t v : {uses[0].low, uses[0].high})
         corners_.join(corner(uses[0].triangle, v), corner(uses[1].triangle, v));
     });
@@ -67,8 +62,9 @@ std::int64_t count_loops(const std::vector<EdgeTable::Use>& boundary, Fans& fans
 
 Audit::Check check_euler(const AuditedMesh& mesh, const EdgeTable& edges, const std::vector<EdgeTable::Use>& boundary,
                          std::int64_t n_stray) {
-  const std::int64_t n_parts = count_parts(mesh, edges);
-  Fans fans(mesh, edges);
+  Joined parts(mesh.triangles.size());
+  Fans fans(mesh, edges, parts);
+  const std::int64_t n_parts = parts.count();
   const std::int64_t n_fans = fans.count();
   const std::int64_t n_loops = count_loops(boundary, fans);
   const std::int64_t number = n_fans - edges.n_edges() + std::ssize(mesh.triangles);
