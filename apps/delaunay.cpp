@@ -83,6 +83,9 @@ class Delaunay : public Command {
                  "Add no points; this is the default for points without segments, unless a bound is given");
     app.add_flag("!--keep-boundary", refining_.splits_boundary, "Add no points on the boundary");
     app.add_flag("!--keep-segments", refining_.splits_segments, "Add no points on any segment");
+    app.add_flag("--move-points", refining_.moves_points,
+                 "Move points that were added before others are added: a tenth fewer triangles at 20 degrees, up to half "
+                 "at 33, in up to twice the time");
     app.add_flag("--hull", triangulating_.fills_hull,
                  "Triangulate the convex hull, not just the area that segments enclose");
     app.add_option("--max-triangles", refining_.max_triangles,
@@ -105,6 +108,7 @@ class Delaunay : public Command {
                          {"refinement", refines_},
                          {"splits_boundary", refining_.splits_boundary},
                          {"splits_segments", refining_.splits_segments},
+                         {"moves_points", refining_.moves_points},
                          {"hull", triangulating_.fills_hull}};
     result["options"].update(sizes_.to_json());
     if (audited_.empty()) {
@@ -208,6 +212,7 @@ class Delaunay : public Command {
     result["left_out"] = file.left_out;
     result["points_added"] = {{"inside", report.n_free_points - report.n_removed_points},
                               {"on_segments", report.n_segment_points}};
+    result["point_moves"] = report.n_moved_points;
     result["bad_triangles"] = {{"at_segments", report.n_left_at_segments}, {"by_rounding", report.n_left_by_rounding}};
     result["is_complete"] = report.is_complete;
     result["max_triangles"] = report.max_triangles;

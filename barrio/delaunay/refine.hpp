@@ -29,8 +29,8 @@ struct RefineOptions {
   /// Wanted edge lengths by position: no triangle is larger than the equilateral one with this edge at its centroid, or
   /// with twice this edge anywhere in it. It needs no samples.
   SizeField size = {};
-  /// Move points that were added to where all triangles around them meet their bounds, before others are added: fewer
-  /// triangles, in two to three times the time.
+  /// Move an added vertex of a bad triangle to where this triangle meets its bounds and others still do, before another
+  /// one is added: fewer triangles in up to twice the time. Source: Erten and Uengoer 2009
   bool moves_points = false;
   bool splits_boundary = true;  ///< whether points may be added on the boundary
   bool splits_segments = true;  ///< whether points may be added on any segment

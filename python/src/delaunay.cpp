@@ -108,12 +108,14 @@ void check_fits(const delaunay::Forecast& expected) {
 
 nb::tuple triangulate(const GraphArrays& arrays, bool refines, double min_angle, double max_area,
                       const nb::object& area_at, const std::optional<delaunay::SizeField>& size, double resolution,
-                      bool fills_hull, bool splits_boundary, bool splits_segments, std::int64_t max_triangles) {
+                      bool fills_hull, bool splits_boundary, bool splits_segments, bool moves_points,
+                      std::int64_t max_triangles) {
   const delaunay::PlanarGraph graph = graph_of(arrays);
   delaunay::RefineOptions options{.min_angle = min_angle,
                                   .max_area = max_area,
                                   .resolution = resolution,
                                   .size = size.value_or(delaunay::SizeField()),
+                                  .moves_points = moves_points,
                                   .splits_boundary = splits_boundary,
                                   .splits_segments = splits_segments,
                                   .max_triangles = max_triangles};
@@ -285,7 +287,7 @@ void bind_delaunay(nb::module_& module) {
   nb::class_<delaunay::Triangulation>(module, "_Triangulation");
   bind_size_field(module);
   module.def("_triangulate", &triangulate, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(),
-             nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg());
+             nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg());
   module.def("_describe", &describe);
   module.def("_save", &save, nb::arg(), nb::arg(), nb::arg().none());
   module.def("_read_poly", &read_graph);
