@@ -208,6 +208,8 @@ class FlatTables {
 /// Name what vanished and what overlaps. @param name  of a region by its position in the list from 1
 template <class Name>
 void tell(GraphInput& input, Name&& name) {
+  for (const delaunay::SnapReport::Inverted& one : input.snapped->inverted)
+    input.inverted.push_back(fmt::format("{} by {:.3g}", name(one.region), one.area));
   for (const delaunay::SnapReport::Overlap& overlap : input.snapped->overlaps)
     input.overlaps.push_back(fmt::format("{} and {} by {:.3g}", name(overlap.kept), name(overlap.lost), overlap.area));
 }

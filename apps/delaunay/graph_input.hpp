@@ -26,6 +26,7 @@ struct GraphInput {
   std::int64_t n_cut_rings = 0;            ///< at 180 degrees
   std::vector<std::string> vanished = {};  ///< features, rings and regions that snapping leaves nothing of
   std::vector<std::string> overlaps = {};  ///< in words for the user
+  std::vector<std::string> inverted = {};  ///< areas left out on the outer side of borders, likewise
 };
 
 /// Options of `read_graph`.

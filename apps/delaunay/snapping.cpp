@@ -36,6 +36,7 @@ Json snapping_to_json(const GraphInput& input) {
           {"cut_rings", input.n_cut_rings},
           {"overlap_area", report.overlap_area},
           {"overlaps", input.overlaps},
+          {"inverted", input.inverted},
           {"vanished", input.vanished}};
 }
 
@@ -53,6 +54,8 @@ std::string text_of_snapping(const Json& s) {
   if (!s["overlaps"].empty())
     text += fmt::format("  {} pairs of areas overlap, by {:.3g} in sum; the first keeps it: {}\n", s["overlaps"].size(),
                         s["overlap_area"].get<double>(), first_of(s["overlaps"]));
+  if (!s["inverted"].empty())
+    text += fmt::format("  left out where a ring crosses itself or a hole lies outside: {}\n", first_of(s["inverted"]));
   if (!s["vanished"].empty()) text += fmt::format("  vanished: {}\n", first_of(s["vanished"]));
   return text;
 }

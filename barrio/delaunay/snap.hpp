@@ -31,6 +31,13 @@ struct SnapReport {
   std::int64_t n_repeated_segments = 0;              ///< pieces of segments that became one with another
   std::vector<std::int32_t> vanished_segments = {};  ///< rows of segments that no piece is left of
   std::vector<std::int32_t> vanished_regions = {};   ///< named by `sides`, but without any area now
+  /// Area that the border of a region surrounds with the region on its outer side, which is left out: where a ring
+  /// crosses itself, or a hole lies outside.
+  struct Inverted {
+    std::int32_t region = 0;
+    double area = 0.0;
+  };
+  std::vector<Inverted> inverted = {};
   std::vector<Overlap> overlaps = {};
   double overlap_area = 0.0;
 };

@@ -179,8 +179,11 @@ TEST(Snap, AHoleBeyondItsAreaCoversNothing) {
   add_rectangle(graph, {0, 0}, {4, 4}, 1);
   add_rectangle(graph, {3, 1}, {5, 3}, 1);
   for (std::size_t s = 4; s < 8; ++s) graph.sides[s] = {PlanarGraph::outside, 1};
-  snap(graph, {.tolerance = 1e-6});
+  const SnapReport report = snap(graph, {.tolerance = 1e-6});
   EXPECT_EQ(areas_of(graph), (std::map<std::int32_t, double>{{1, 14.0}}));
+  ASSERT_EQ(report.inverted.size(), 1U);
+  EXPECT_EQ(report.inverted[0].region, 1);
+  EXPECT_DOUBLE_EQ(report.inverted[0].area, 2.0);
 }
 
 TEST(Snap, NarrowRegionsVanishAndAreNamed) {
@@ -238,6 +241,11 @@ TEST(Snap, WhatCannotBeSnapped) {
   graph.points.push_back({1, 0.0001});
   graph.segments = {{{1, 4}, 1}};
   expect(graph, 1e-3, ErrorCode::bad_input, "segments: all vanish within the tolerance 0.001");
+  graph = {};
+  add_rectangle(graph, {0, 0}, {1, 1}, 1);
+  for (std::size_t s = 0; s < 4; ++s) graph.segments.push_back({.ends = graph.segments[s].ends, .marker = 1});
+  for (std::size_t s = 0; s < 4; ++s) graph.sides.push_back({PlanarGraph::outside, 1});  // a hole as large
+  expect(graph, 1e-3, ErrorCode::bad_input, "segments: enclose no area that is wider than the tolerance 0.001");
   graph = square;
   graph.sides.assign(4, {1, PlanarGraph::outside});
   graph.regions.push_back({});

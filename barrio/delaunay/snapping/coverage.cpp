@@ -68,6 +68,8 @@ class CoverageWalk {
     for (std::int32_t row = 0; row < std::ssize(mesh_.triangles); ++row) {
       const Triangle& t = mesh_.triangle(row);
       if (!t.is_used()) continue;
+      for (const Step& one : *known_[counts_of_[row]])
+        if (one.by < 0) coverage.inverted[one.region] += mesh_.area(t);
       const std::vector<std::int32_t> regions = covering(*known_[counts_of_[row]]);
       if (!regions.empty()) coverage.areas[regions.front()] += mesh_.area(t);
       for (std::size_t i = 1; i < regions.size(); ++i)

@@ -25,8 +25,9 @@ struct BorderPiece {
 
 /// Regions on the sides of pieces.
 struct Coverage {
-  std::vector<std::array<std::int32_t, 2>> sides;                    ///< left and right of each piece
-  std::map<std::int32_t, double> areas;                              ///< of regions that have any
+  std::vector<std::array<std::int32_t, 2>> sides;  ///< left and right of each piece
+  std::map<std::int32_t, double> areas;            ///< of regions that have any
+  std::map<std::int32_t, double> inverted;         ///< area on the outer side of a region's border alone
   std::map<std::pair<std::int32_t, std::int32_t>, double> overlaps;  ///< area that two regions cover; the first has it
 };
 

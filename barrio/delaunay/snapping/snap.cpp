@@ -91,8 +91,11 @@ class Snapping {
     make_points(made, is_kept);
     make_segments(made, is_kept);
     if (!graph_.segments.empty() && made.segments.empty())
-      refuse(ErrorCode::bad_input, "segments", fmt::format("all vanish within the tolerance {}", options_.tolerance),
-             "lower the tolerance");
+      refuse(ErrorCode::bad_input, "segments",
+             fmt::format("{} the tolerance {}",
+                         graph_.sides.empty() ? "all vanish within" : "enclose no area that is wider than",
+                         options_.tolerance),
+             "lower the tolerance, or check the input");
     graph_ = std::move(made);
     return std::move(report_);
   }
@@ -171,6 +174,7 @@ class Snapping {
     named.erase(repeated.begin(), repeated.end());
     for (const std::int32_t region : named)
       if (!coverage.areas.contains(region)) report_.vanished_regions.push_back(region);
+    for (const auto& [region, area] : coverage.inverted) report_.inverted.push_back({.region = region, .area = area});
     for (const auto& [regions, area] : coverage.overlaps) {
       report_.overlaps.push_back({.kept = regions.first, .lost = regions.second, .area = area});
       report_.overlap_area += area;
