@@ -70,7 +70,7 @@ bool SampleGrid::is_below(const SizeField::Corners& corners, double limit) {
   const Rectangle box = bounding_rectangle(corners);
   // start where a few cells cover the triangle
   const double width = std::max(box.high[0] - box.low[0], box.high[1] - box.low[1]) / side_;
-  constexpr double narrow = 0.25;  // such a triangle seldom has a sample
+  constexpr double narrow = 1.5;  // centroids of such triangles lie as dense as samples
   if (width < narrow) return false;
   std::size_t level = 0;
   while (level + 1 < levels_.size() && std::ldexp(1.0, static_cast<int>(level)) < width) ++level;
