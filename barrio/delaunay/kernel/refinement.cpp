@@ -26,6 +26,14 @@ bool is_exact(const Point& p) noexcept {
   return std::ranges::all_of(p, [](double x) { return x == 0.0 || std::abs(x) >= geometry::min_exact; });
 }
 
+/// Tell whether the shortest edge has so few ulps that a rounded point misses the min angle: more and more would follow.
+bool is_too_fine(const Shape& shape, const Point& near) noexcept {
+  constexpr double min_ulps = 128;
+  const double shortest =
+      min_ulps * std::numeric_limits<double>::epsilon() * std::max(std::abs(near[0]), std::abs(near[1]));
+  return shape.squares[shape.shortest] < shortest * shortest;
+}
+
 double squared_distance(const Point& a, const Point& b) noexcept {
   const double x = a[0] - b[0];
   const double y = a[1] - b[1];
@@ -258,6 +266,10 @@ Refinement::Outcome Refinement::split_triangle(std::int32_t row) {
   const Triangle& t = mesh_->triangle(row);
   const Shape shape(mesh_->point(t.vertices[0]), mesh_->point(t.vertices[1]), mesh_->point(t.vertices[2]));
   const std::uint32_t e = shape.shortest;
+  if (is_too_fine(shape, mesh_->point(t.vertices[next_corner(e)]))) {
+    ++report_.n_left_by_rounding;
+    return Outcome::left;
+  }
   const Point p = steiner_point(mesh_->point(t.vertices[next_corner(e)]), mesh_->point(t.vertices[previous_corner(e)]),
                                 mesh_->point(t.vertices[e]), reach_);
   const Place place = insertion_.locate(p, row);

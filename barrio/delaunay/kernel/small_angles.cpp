@@ -51,15 +51,24 @@ SmallAngles::SmallAngles(const Triangulation& mesh, const SegmentIndex& index)
     }
   }
   std::ranges::sort(rays, {}, [](const Ray& ray) { return std::tuple(ray.vertex, ray.direction, ray.end); });
+  const auto end_of = [&](const Ray& ray) -> const Point& {
+    return mesh.point(mesh.segments[ray.end / 2].ends[1 - ray.end % 2]);
+  };
   for (std::size_t first = 0; first < rays.size();) {
     std::size_t last = first + 1;
     while (last < rays.size() && rays[last].vertex == rays[first].vertex) ++last;
+    // rounded directions may be equal, or in the wrong order
+    for (std::size_t i = first + 1; i < last; ++i)
+      for (std::size_t k = i; k > first && rays[k].direction - rays[k - 1].direction < 1e-14 &&
+                              geometry::orient2d(mesh.point(rays[k].vertex), end_of(rays[k - 1]), end_of(rays[k])) < 0;
+           --k)
+        std::swap(rays[k], rays[k - 1]);
     for (std::size_t i = first; i < last && last - first > 1; ++i) {
       if (has_triangle[rays[i].end] == 0) continue;
       const Ray& next = rays[i + 1 < last ? i + 1 : first];
       double angle = next.direction - rays[i].direction;
-      if (angle < 0) angle += 2 * std::numbers::pi;
-      if (angle == 0) continue;  // a repeated segment has no angle with itself
+      if (angle < 0 && i + 1 == last) angle += 2 * std::numbers::pi;
+      angle = std::max(angle, 0.0);
       for (const std::size_t end : {rays[i].end, next.end})
         angles_[end] = std::min(angles_[end], static_cast<float>(angle));
     }
