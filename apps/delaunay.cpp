@@ -83,9 +83,10 @@ class Delaunay : public Command {
                  "Add no points; this is the default for points without segments, unless a bound is given");
     app.add_flag("!--keep-boundary", refining_.splits_boundary, "Add no points on the boundary");
     app.add_flag("!--keep-segments", refining_.splits_segments, "Add no points on any segment");
-    app.add_flag("--move-points", refining_.moves_points,
-                 "Move points that were added before others are added: a tenth fewer triangles at 20 degrees, up to half "
-                 "at 33, in up to twice the time");
+    app.add_flag(
+        "--move-points", refining_.moves_points,
+        "Move points that were added before others are added: a tenth fewer triangles at 20 degrees, up to half "
+        "at 33, in up to twice the time");
     app.add_flag("--hull", triangulating_.fills_hull,
                  "Triangulate the convex hull, not just the area that segments enclose");
     app.add_option("--max-triangles", refining_.max_triangles,

@@ -17,9 +17,9 @@ struct GraphInput {
   delaunay::PlanarGraph graph;
   std::vector<std::string> left_out = {};          ///< contents that a graph cannot hold, in words for the user
   std::vector<std::int64_t> segment_numbers = {};  ///< of segments in the file; empty: their positions, from 0
-  std::string projection = {};             ///< definition given to PROJ; empty without
-  bool has_default_projection = false;     ///< chosen here
-  std::int64_t n_points = 0;               ///< in the file, as `n_segments`
+  std::string projection = {};                     ///< definition given to PROJ; empty without
+  bool has_default_projection = false;             ///< chosen here
+  std::int64_t n_points = 0;                       ///< in the file, as `n_segments`
   std::int64_t n_segments = 0;
   std::optional<delaunay::SnapReport> snapped = {};
   bool has_default_tolerance = false;      ///< derived from the digits of the file

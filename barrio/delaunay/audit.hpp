@@ -76,9 +76,9 @@ struct Audit {
 /// Delaunay. Its area is that of the graph; parts, loops, vertices, edges and triangles satisfy Euler's formula; holes
 /// and regions are where the graph has them; markers, attributes and numbers of regions are those of the graph; angles
 /// and areas are within their bounds. Sizes are sampled all over each triangle, at other positions than those of the
-/// mesher: no triangle may lie where 16 or more are wanted. The checks share no code with the kernel: they find edges by sorting, and signs
-/// by long doubles and GMP's fractions. Local. Cost: O(n log n); memory about 60 bytes a triangle, those of the mesh
-/// included
+/// mesher: no triangle may lie where 16 or more are wanted. The checks share no code with the kernel: they find edges
+/// by sorting, and signs by long doubles and GMP's fractions. Local. Cost: O(n log n); memory about 60 bytes a
+/// triangle, those of the mesh included
 [[nodiscard]] Audit audit(const AuditedMesh& mesh, const PlanarGraph& graph, const AuditOptions& options = {});
 
 [[nodiscard]] Json to_json(const Audit& audit);

@@ -44,9 +44,9 @@ inline constexpr double min_default_tolerance = 1e-5;  ///< degrees; about a met
 
 /// Read the polygons of a GeoJSON file (RFC 7946). Each feature becomes a region. Its number is its position in the
 /// file, from 1, which is also its attribute and the marker of its edges; its name is its property `name`, if any.
-/// Everything outside the polygons is outside the domain. Polygons may share borders. They are snapped; where they overlap, the first one keeps the area. In a
-/// projection in which both sides of 180 degrees lie in one place, polygons that were cut there are joined, and edges
-/// along a pole go. Local.
+/// Everything outside the polygons is outside the domain. Polygons may share borders. They are snapped; where they
+/// overlap, the first one keeps the area. In a projection in which both sides of 180 degrees lie in one place, polygons
+/// that were cut there are joined, and edges along a pole go. Local.
 /// @throws Error{failed} if the file cannot be read; {bad_input}, naming feature, ring and position, for open or
 /// malformed rings, for files without polygons, and without snapping for edges that cross; as `snap`
 [[nodiscard]] GeoJsonFile read_geojson(const std::string& path, const GeoJsonOptions& options = {});

@@ -50,8 +50,8 @@ struct TriangulateOptions {
   bool fills_hull = false;
 };
 
-/// Make the constrained Delaunay triangulation of a graph. It is unique: where points lie on one circle, their numbers
-/// decide. Local.
+/// Make the constrained Delaunay triangulation of a graph. It is unique: where points lie on one circle, their
+/// coordinates decide. Local.
 /// @throws Error{bad_input} for coordinates that are not finite, or too large or small for exact signs; for fewer than
 /// three points, or points on one line; for two points at one position; for segments that cross, with the position; for
 /// segments that enclose nothing; for rows of points out of range; for `sides` that contradict each other. {usage} for

@@ -9,11 +9,11 @@
 
 // The sign of each determinant is exact, so a triangulation can rely on it. All functions are local.
 //
-// A sign is taken from rounded numbers where their error bound allows it; otherwise from integers of up to 256 bits where
-// the coordinates are multiples of a common power of two, as on lattices; otherwise from exact sums of doubles. Signs are
-// exact for coordinates that are 0 or whose magnitudes lie between 1e-45 and 1e60, on machines that round doubles
-// as IEEE 754 prescribes: see `check_arithmetic`.
-// Source: Shewchuk 1997, "Adaptive precision floating-point arithmetic and fast robust geometric predicates".
+// A sign is taken from rounded numbers where their error bound allows it; otherwise from integers of up to 256 bits
+// where the coordinates are multiples of a common power of two, as on lattices; otherwise from exact sums of doubles.
+// Signs are exact for coordinates that are 0 or whose magnitudes lie between 1e-45 and 1e60, on machines that round
+// doubles as IEEE 754 prescribes: see `check_arithmetic`. Source: Shewchuk 1997, "Adaptive precision floating-point
+// arithmetic and fast robust geometric predicates".
 
 namespace barrio::geometry {
 
@@ -59,9 +59,9 @@ using Point3 = std::array<double, 3>;
   const int sure = detail::sign_if_sure(rounded, permanent, 12.0);
   return sure != detail::not_sure ? sure : detail::exact_incircle(a, b, c, d);
 }
-/// Tell on which side of the circle a point d lies, with ties broken by coordinates (symbolic perturbation). It is as if
-/// the point with the largest x, and of those with the largest y, were lifted a little, the next one by much less, and
-/// so on. Points on one circle then have one answer everywhere, whatever their numbers are, and the Delaunay
+/// Tell on which side of the circle a point d lies, with ties broken by coordinates (symbolic perturbation). It is as
+/// if the point with the largest x, and of those with the largest y, were lifted a little, the next one by much less,
+/// and so on. Points on one circle then have one answer everywhere, whatever their numbers are, and the Delaunay
 /// triangulation that satisfies it is unique.
 /// @param[in] points  a, b, c, d; different @pre a, b, c do not lie on a line
 /// @return 1 or -1. Source: Devillers and Teillaud 2011, "Perturbations for Delaunay and weighted Delaunay 3D

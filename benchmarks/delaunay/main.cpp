@@ -1,5 +1,5 @@
-// Quality triangulation, compared with Triangle, CGAL and delabella: triangles per second, bytes per triangle, and their
-// number.
+// Quality triangulation, compared with Triangle, CGAL and delabella: triangles per second, bytes per triangle, and
+// their number.
 //
 //   barrio bench delaunay
 //   barrio bench delaunay --parts pipe --millions 16 --repeats 3

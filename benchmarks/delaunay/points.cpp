@@ -49,9 +49,8 @@ Points make_tenths(std::mt19937_64&, std::size_t n) {
   return make_lattice(n, [](double i, double j) { return Point{0.1 * j, 0.1 * i}; });
 }
 Points make_hexagons(std::mt19937_64&, std::size_t n) {
-  return make_lattice(n, [](double i, double j) {
-    return Point{j + 0.5 * std::fmod(i, 2.0), i * std::numbers::sqrt3 / 2};
-  });
+  return make_lattice(
+      n, [](double i, double j) { return Point{j + 0.5 * std::fmod(i, 2.0), i * std::numbers::sqrt3 / 2}; });
 }
 /// Points that are ever denser towards both axes.
 Points make_gamma(std::mt19937_64& random, std::size_t n) {
@@ -95,9 +94,10 @@ Points make_survey(std::mt19937_64& random, std::size_t n) {
   return points;
 }
 
-constexpr Kind kinds[] = {{"uniform", 1.4, make_uniform},   {"grid", 1.0, make_grid},         {"tenths", 1.0, make_tenths},
-                          {"hexagons", 1.0, make_hexagons}, {"gamma", 1.0, make_gamma},       {"clusters", 1.0, make_clusters},
-                          {"circle", 1.0, make_circle},     {"outlier", 1.0, make_outlier},   {"survey", 1.0, make_survey}};
+constexpr Kind kinds[] = {
+    {"uniform", 1.4, make_uniform},   {"grid", 1.0, make_grid},       {"tenths", 1.0, make_tenths},
+    {"hexagons", 1.0, make_hexagons}, {"gamma", 1.0, make_gamma},     {"clusters", 1.0, make_clusters},
+    {"circle", 1.0, make_circle},     {"outlier", 1.0, make_outlier}, {"survey", 1.0, make_survey}};
 
 /// A mesher to compare with. Counts of delabella are its own: it may leave out points that nearly coincide.
 struct Peer {

@@ -249,10 +249,14 @@ Json measure_coasts(const MesherOptions& options, Goals& goals) {
 }
 
 Json measure_saws(const MesherOptions& options, Goals& goals) {
-  std::vector<NamedGraph> graphs{{"saw-20", saw(20, 1, 100, 0)},    {"saw-200", saw(200, 1, 100, 0)},
-                                 {"saw-50", saw(50, 1, 5, 0)},      {"comb-50", saw(50, 1, 40, 0.5)},
-                                 {"comb-500", saw(500, 1, 20, 2)},  {"slit-1", slit(1)},
-                                 {"slit-0.01", slit(0.01)},         {"fan-36", fan(36)},
+  std::vector<NamedGraph> graphs{{"saw-20", saw(20, 1, 100, 0)},
+                                 {"saw-200", saw(200, 1, 100, 0)},
+                                 {"saw-50", saw(50, 1, 5, 0)},
+                                 {"comb-50", saw(50, 1, 40, 0.5)},
+                                 {"comb-500", saw(500, 1, 20, 2)},
+                                 {"slit-1", slit(1)},
+                                 {"slit-0.01", slit(0.01)},
+                                 {"fan-36", fan(36)},
                                  {"fan-360", fan(360)}};
   std::mt19937_64 random(20261129);
   for (int i = 0; i < 200; ++i) graphs.push_back({fmt::format("random-{}", i), random_saw(random)});

@@ -385,21 +385,29 @@ def triangulate(
         raise UsageError(ErrorCode.usage, "max_triangles", cause, "give at least 1, or None")
     of_size = _size(size)
     has_bound = max_area > 0 or area_at is not None or of_size is not None
-    arrays, n_at_segments, n_by_rounding, is_complete, limit, n_expected, checksum, dropped, core = (
-        _mpi.load_core()._triangulate(
-            whole._arrays(),
-            refines or (refine and has_bound),
-            min_angle,
-            max_area,
-            area_at,
-            of_size,
-            resolution,
-            hull,
-            split_boundary,
-            split_segments,
-            move_points,
-            max_triangles or 0,
-        )
+    (
+        arrays,
+        n_at_segments,
+        n_by_rounding,
+        is_complete,
+        limit,
+        n_expected,
+        checksum,
+        dropped,
+        core,
+    ) = _mpi.load_core()._triangulate(
+        whole._arrays(),
+        refines or (refine and has_bound),
+        min_angle,
+        max_area,
+        area_at,
+        of_size,
+        resolution,
+        hull,
+        split_boundary,
+        split_segments,
+        move_points,
+        max_triangles or 0,
     )
     points, triangles, neighbours, regions, edges, edge_markers, input_points, attributes = arrays
     points = points.reshape(-1, 2)

@@ -96,9 +96,9 @@ TEST(Fewest, MovedPointsPassTheAudit) {
   std::mt19937_64 random(seed);
   std::int64_t n_moved = 0;
   for (int round = 0; round < 200; ++round) {
-    const PlanarGraph graph =
-        round % 7 == 0 ? random_saw(random)
-                       : test::random_graph(random, static_cast<test::Hardness>(round % test::n_hardnesses));
+    const PlanarGraph graph = round % 7 == 0
+                                  ? random_saw(random)
+                                  : test::random_graph(random, static_cast<test::Hardness>(round % test::n_hardnesses));
     const RefineOptions options{.min_angle = round % 2 == 0 ? 20.0 : 30.0,
                                 .max_area = round % 3 == 0 ? 1e-3 : 0.0,
                                 .moves_points = true,
@@ -109,8 +109,7 @@ TEST(Fewest, MovedPointsPassTheAudit) {
     n_moved += report.n_moved_points;
     if (!report.is_complete) continue;
     compact(mesh);
-    const Audit found =
-        audit(audited(mesh), graph, {.min_angle = options.min_angle, .max_area = options.max_area});
+    const Audit found = audit(audited(mesh), graph, {.min_angle = options.min_angle, .max_area = options.max_area});
     for (const Audit::Check& check : found.checks)
       ASSERT_TRUE(check.is_met) << "seed " << seed << ", round " << round << ", " << check.name << ": " << check.text;
   }

@@ -136,7 +136,10 @@ TEST(Sides, HaveToCloseAndToAgree) {
   };
   PlanarGraph turned = graph;
   turned.sides[2] = {PlanarGraph::outside, 1};
-  EXPECT_NE(complain(turned).find("is both outside and in region 1"), std::string::npos) << complain(turned);
+  // one triangle is asked for both, and the other has only the outside beyond its side: either may be found first
+  EXPECT_TRUE(complain(turned).find("is both outside and in region 1") != std::string::npos ||
+              complain(turned).find("has only the outside on this side, but names it in region 1") != std::string::npos)
+      << complain(turned);
   PlanarGraph open = graph;
   open.segments.pop_back();
   open.sides.pop_back();

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "barrio/delaunay/geojson/meridian.hpp"
-#include "barrio/delaunay/snapping/segment_tree.hpp"
 #include "barrio/delaunay/snapping/crossings.hpp"
+#include "barrio/delaunay/snapping/segment_tree.hpp"
 
 namespace barrio::delaunay::detail {
 namespace {

@@ -26,7 +26,8 @@ bool is_exact(const Point& p) noexcept {
   return std::ranges::all_of(p, [](double x) { return x == 0.0 || std::abs(x) >= geometry::min_exact; });
 }
 
-/// Tell whether the shortest edge has so few ulps that a rounded point misses the min angle: more and more would follow.
+/// Tell whether the shortest edge has so few ulps that a rounded point misses the min angle: more and more would
+/// follow.
 bool is_too_fine(const Shape& shape, const Point& near) noexcept {
   constexpr double min_ulps = 128;
   const double shortest =

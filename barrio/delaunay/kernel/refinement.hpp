@@ -73,11 +73,11 @@ class Refinement {
   SegmentIndex segments_;
   SmallAngles small_angles_;
   GoodPlace good_place_;
-  std::vector<Side> star_;                // corners around the vertex that is to move
-  std::vector<Wanted> wanted_;            // of the triangles there
-  std::vector<std::uint8_t> n_moves_;     // of each vertex
-  std::vector<Side> suspects_;            // edges that may not be Delaunay
-  std::vector<std::int32_t> changed_;     // rows that a move changed
+  std::vector<Side> star_;                                  // corners around the vertex that is to move
+  std::vector<Wanted> wanted_;                              // of the triangles there
+  std::vector<std::uint8_t> n_moves_;                       // of each vertex
+  std::vector<Side> suspects_;                              // edges that may not be Delaunay
+  std::vector<std::int32_t> changed_;                       // rows that a move changed
   std::optional<AreaBound> areas_;                          // by position, if there is one
   std::set<std::pair<std::int32_t, std::int32_t>> coarse_;  // edges on segments that rounding forbids to split
   double sine_squared_ = 0.0;                               // of the min angle

@@ -14,7 +14,7 @@
 namespace barrio::delaunay::detail {
 namespace {
 
-constexpr std::size_t max_ring = 12;  // edges around a vertex that moves
+constexpr std::size_t max_ring = 12;   // edges around a vertex that moves
 constexpr std::uint8_t max_moves = 8;  // of a vertex: without a limit, vertices could move for ever
 
 }  // namespace
@@ -56,9 +56,9 @@ bool Refinement::move_vertex(Side corner) {
     const double max_area = has_bounds_ ? bound_of_area(t) : std::numeric_limits<double>::infinity();
     double key = 0.0;
     const bool is_other = side.triangle() != corner.triangle();
-    wanted_.push_back(is_other && is_bad(t, key)                                                    ? Wanted::any
+    wanted_.push_back(is_other && is_bad(t, key)                                                ? Wanted::any
                       : is_other && Shape(mesh_->point(vertex), a, b).is_sharper(sine_squared_) ? Wanted::no_worse
-                                                                                                    : Wanted::good);
+                                                                                                : Wanted::good);
     if (wanted_.back() == Wanted::good)
       good_place_.add(a, b, max_area);
     else

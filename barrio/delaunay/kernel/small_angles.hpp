@@ -9,8 +9,9 @@
 
 namespace barrio::delaunay::detail {
 
-/// Angles between input segments at their common ends, where triangles lie between the two. Where one is small, splits of the two segments would provoke
-/// each other ever nearer to the end, unless the points lie at the same distances from it.
+/// Angles between input segments at their common ends, where triangles lie between the two. Where one is small, splits
+/// of the two segments would provoke each other ever nearer to the end, unless the points lie at the same distances
+/// from it.
 class SmallAngles {
  public:
   SmallAngles(const Triangulation& mesh, const SegmentIndex& index);

@@ -26,17 +26,18 @@ void rotate(Triangulation& mesh, std::int32_t row, std::uint32_t edge) noexcept 
 /// Corners of a triangle, the one with the smallest coordinates first.
 using Corners = std::array<Point, 3>;
 
-std::uint32_t least_corner(const Triangulation& mesh, const Triangle& t) noexcept {
-  std::uint32_t least = 0;
+std::uint32_t first_corner(const Triangulation& mesh, const Triangle& t) noexcept {
+  std::uint32_t first = 0;
   for (std::uint32_t i = 1; i < 3; ++i)
-    if (mesh.point(t.vertices[i]) < mesh.point(t.vertices[least])) least = i;
-  return least;
+    if (mesh.point(t.vertices[i]) < mesh.point(t.vertices[first])) first = i;
+  return first;
 }
 
 Corners corners_of(const Triangulation& mesh, std::int32_t row) noexcept {
   const Triangle& t = mesh.triangle(row);
-  const std::uint32_t i = least_corner(mesh, t);
-  return {mesh.point(t.vertices[i]), mesh.point(t.vertices[next_corner(i)]), mesh.point(t.vertices[previous_corner(i)])};
+  const std::uint32_t i = first_corner(mesh, t);
+  return {mesh.point(t.vertices[i]), mesh.point(t.vertices[next_corner(i)]),
+          mesh.point(t.vertices[previous_corner(i)])};
 }
 
 /// A walk over the triangles that are connected by edges, depth first.
@@ -91,13 +92,14 @@ struct Seed {
 std::vector<std::int32_t> canonical_order(Triangulation& mesh) {
   Walk walk(mesh);
   const auto n_rows = static_cast<std::int32_t>(mesh.triangles.size());
-  const auto append = [&](std::int32_t row) { walk.append(Side(row, least_corner(mesh, mesh.triangle(row)))); };
+  const auto append = [&](std::int32_t row) { walk.append(Side(row, first_corner(mesh, mesh.triangle(row)))); };
   // most meshes are connected: their first triangle is that with the smallest corner of all
   Seed first{{}, -1};
   for (std::int32_t row = 0; row < n_rows; ++row) {
     if (!mesh.triangle(row).is_used()) continue;
     const Triangle& t = mesh.triangle(row);
-    if (first.row >= 0 && std::ranges::none_of(t.vertices, [&](std::int32_t v) { return mesh.point(v) <= first.corners[0]; }))
+    if (first.row >= 0 &&
+        std::ranges::none_of(t.vertices, [&](std::int32_t v) { return mesh.point(v) <= first.corners[0]; }))
       continue;
     if (const Corners corners = corners_of(mesh, row); first.row < 0 || corners < first.corners) first = {corners, row};
   }

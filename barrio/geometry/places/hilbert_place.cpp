@@ -45,8 +45,8 @@ class PlanarSteps {
   static constexpr unsigned n_states = 16;
   static constexpr unsigned n_cells = 1U << (2 * levels);
   struct Entry {
-    std::uint8_t place;
-    std::uint8_t state;
+    unsigned place;
+    unsigned state;
   };
 
   /// Descend level by level, as `hilbert_place` does in any dimension.
@@ -72,8 +72,7 @@ class PlanarSteps {
         std::swap(reflects_x, reflects_y);
       }
     }
-    return {static_cast<std::uint8_t>(place),
-            static_cast<std::uint8_t>(parity << 3U | reflects_y << 2U | reflects_x << 1U | swaps)};
+    return {place, parity << 3U | reflects_y << 2U | reflects_x << 1U | swaps};
   }
 
   std::array<Entry, std::size_t{n_states} * n_cells> entries_{};
