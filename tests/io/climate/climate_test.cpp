@@ -104,6 +104,22 @@ TEST_P(Climate, ScalesArriveOnAllRanksWithEveryBit) {
   EXPECT_EQ(found[3], 3 * (0.1 + 1e-17) + std::numeric_limits<double>::denorm_min());
 }
 
+TEST_P(Climate, PackedCoordinatesAreUnpacked) {
+  test::NetcdfContents contents = test::climate_grid({0, 10, 20}, {-10, 10});
+  contents["lon"].values = std::vector<int>{-100, 0, 100};
+  contents["lon"].numbers = {{"scale_factor", 0.025}, {"add_offset", 215.0}};
+  contents["lat"].numbers = {{"scale_factor", 0.5}};
+  const std::string path = written(contents, GetParam());
+  const WholeFile whole(world(), read_tables(world(), path));
+  EXPECT_EQ(whole.coordinates, (std::vector<double>{212.5, -5, 0, 215, -5, 0, 217.5, -5, 0,  //
+                                                    212.5, 5, 0, 215, 5, 0, 217.5, 5, 0}));
+  const StructuredGrid grid = read_structured(world(), path, {.fields = {}});
+  if (!grid.mesh.own_vertices().empty()) {
+    const Place at = grid.mesh.own_vertices().at(0);
+    EXPECT_EQ(grid.mesh.coordinates(at)[0], 212.5 + 2.5 * static_cast<double>(at[0]));
+  }
+}
+
 TEST(ClimateInterop, XarrayMarksMissingValuesByNaN) {
   const auto path = test::interop("foreign/lsm_4x5.nc");
   if (!path) GTEST_SKIP() << "the collection of sample files is not there: no foreign/lsm_4x5.nc";
