@@ -69,7 +69,7 @@ void add_section(hid_t file, const std::string& path, CgnsZone& zone, const std:
 std::optional<CgnsBoundary> boundary_of(hid_t file, const std::string& path, const CgnsZone& zone,
                                         const std::string& node, const std::string& name) {
   const std::string family = text_of(file, node + "/FamilyName");
-  CgnsBoundary boundary{.name = family.empty() ? name : family};
+  CgnsBoundary boundary{.name = family.empty() ? name : family, .has_family = !family.empty()};
   const std::string location = text_of(file, node + "/GridLocation");
   boundary.on_vertices = location.empty() || location == "Vertex";
   for (const char* list : {"PointRange", "ElementRange", "PointList", "ElementList"}) {

@@ -83,9 +83,33 @@ TEST(Cgns, CellsAndFacesOfStructuredZones) {
     names.push_back(std::get<2>(whole.sets[s]));
     n_members.push_back(whole.members[s].size());
   }
-  EXPECT_EQ(names, (std::vector<std::string>{"A", "B", "inside", "left", "Roof", "inside", "left", "Roof"}));
-  EXPECT_EQ(n_members, (std::vector<std::size_t>{6, 6, 2, 3, 6, 2, 3, 6}));
+  EXPECT_EQ(names, (std::vector<std::string>{"A", "B", "inside", "left", "Roof", "inside", "left"}));
+  EXPECT_EQ(n_members, (std::vector<std::size_t>{6, 6, 2, 3, 12, 2, 3}));
   EXPECT_EQ(whole.members[5], (Rows{{2, 11}, {2, 12}}));
+}
+
+TEST(Cgns, ConditionsOfOneFamilyAreOneSet) {
+  test::CgnsNode root = test::cgns_unstructured();
+  const auto of_side = [](const std::string& name, test::CgnsNode where) {
+    return test::CgnsNode{name,
+                          "BC_t",
+                          std::string("BCWall"),
+                          {},
+                          {std::move(where), {"FamilyName", "FamilyName_t", std::string("Side")}}};
+  };
+  auto& conditions = root.at("Base/Zone/ZoneBC").children;  // "second", of element 4, is of the family, too
+  conditions.push_back(of_side("third", {"ElementList", "IndexArray_t", Integers{3, 4}, {2, 1}}));
+  conditions.push_back(of_side("nodes", {"PointList", "IndexArray_t", Integers{1, 2, 9}, {3, 1}}));
+  conditions.push_back(of_side("more", {"PointRange", "IndexRange_t", Integers{2, 5}, {2, 1}}));
+  const auto path = written(root);
+  const mesh::Mesh mesh = read(world(), path.string(), {.ghost_layers = 1});
+  mesh.validate();
+  EXPECT_EQ(test::count_owned(mesh, mesh.set(SetKind::neumann, "Side"))[2], 2);
+  EXPECT_EQ(test::count_owned(mesh, mesh.set(SetKind::dirichlet, "Side"))[0], 6);
+  EXPECT_EQ(mesh.sets().size(), 7U);  // three sections, "all", "fixed", and the two of the family
+  if (world().rank() != 0) return;
+  EXPECT_EQ(inspect(path)["sets"]["neumann"], 2);
+  EXPECT_EQ(inspect(path)["sets"]["dirichlet"], 2);
 }
 
 /// Gather the values of a tag on a block (-1: the vertices) by row. Collective.
