@@ -1,5 +1,6 @@
 // Data of VTK files that barrio does not read are named, and what follows them is read. Data in unusual places are
 // read.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "barrio/io/inspect.hpp"
@@ -112,6 +113,38 @@ TEST(VtkLeftOut, TextsAndFieldDataOfVtuFilesAreNamed) {
   if (world().rank() == 0) {
     EXPECT_EQ(inspect(path)["unsupported"], left_out);
   }
+}
+
+TEST(VtkLeftOut, DataOfThePiecesOfAPvtuFileAreNamed) {
+  for (const char* name : {"0", "1", "2"})
+    test::write_text(fmt::format("piece_{}.vtu", name),
+                     fmt::format(R"(<VTKFile type="UnstructuredGrid"><UnstructuredGrid>
+<FieldData><DataArray type="Float64" Name="ip_{}" NumberOfTuples="1" format="ascii">7.5</DataArray>
+<DataArray type="Float64" Name="time" NumberOfTuples="1" format="ascii">7.5</DataArray></FieldData>
+<Piece NumberOfPoints="3" NumberOfCells="1">
+<Points><DataArray type="Float64" NumberOfComponents="3" format="ascii">{} 0 0 9 0 0 0 9 0</DataArray></Points>
+<Cells><DataArray type="Int32" Name="connectivity" format="ascii">0 1 2</DataArray>
+<DataArray type="Int32" Name="offsets" format="ascii">3</DataArray>
+<DataArray type="UInt8" Name="types" format="ascii">5</DataArray></Cells>
+<CellData><DataArray type="Int32" Name="mat" format="ascii">1</DataArray>
+<DataArray type="Int32" Name="own_{}" format="ascii">1</DataArray></CellData>
+</Piece></UnstructuredGrid></VTKFile>)",
+                                 name, name, name));
+  const std::string path = test::write_text("pieces.pvtu", R"(<VTKFile type="PUnstructuredGrid"><PUnstructuredGrid>
+<PFieldData><PDataArray type="Float64" Name="whole"/></PFieldData>
+<PCellData><PDataArray type="Int32" Name="mat"/></PCellData>
+<PPoints><PDataArray type="Float64" NumberOfComponents="3"/></PPoints>
+<Piece Source="piece_0.vtu"/><Piece Source="piece_1.vtu"/><Piece Source="piece_2.vtu"/></PUnstructuredGrid></VTKFile>)");
+  const Json expected{"array 'own_0' of pieces, which the .pvtu file does not declare",
+                      "array 'own_1' of pieces, which the .pvtu file does not declare",
+                      "array 'own_2' of pieces, which the .pvtu file does not declare",
+                      "field data of the whole file 'whole', 'ip_0', 'time', 'ip_1', 'ip_2'"};
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(tags_of(path), (Names{"mat"}));
+  const std::string said = testing::internal::GetCapturedStderr();
+  if (world().rank() != 0) return;
+  EXPECT_EQ(inspect(path)["unsupported"], expected);
+  for (const auto& what : expected) EXPECT_NE(said.find(what.get<std::string>()), std::string::npos) << said;
 }
 
 TEST(VtkLeftOut, BothSectionsOfDataOfCellsAreRead) {
