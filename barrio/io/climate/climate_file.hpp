@@ -37,7 +37,7 @@ struct ClimateVariable {
   std::vector<std::int64_t> within;  ///< index in each dimension before those of the grid: the time step
   bool has_levels = false;
   bool is_real = true;         ///< floating-point in the file, not integer
-  bool becomes_int32 = false;  ///< integers of at most 32 bits, not packed
+  bool becomes_int32 = false;  ///< integers of at most 32 bits, not packed, of which none can be missing
   ClimatePacking packing = {};
 };
 
@@ -84,7 +84,7 @@ struct ClimateSource {
 ClimateSource open_climate(mpi::Context& context, const std::string& path, int step);
 
 /// Read a box of a variable, the first axis fastest; a variable without levels is repeated on each. Collective as
-/// NetcdfFile::reals. Missing values of reals become NaN; those of integers stay as they are.
+/// NetcdfFile::reals. Missing values become NaN.
 std::vector<double> read_climate_box(const files::NetcdfFile& file, const ClimateVariable& variable,
                                      const mesh::IndexBox& box);
 

@@ -213,7 +213,7 @@ void ClimateListing::add_fields(const std::array<const Variable*, 3>& axes, cons
       continue;
     }
     field.packing = packing(variable);
-    field.becomes_int32 = !field.is_real && !field.packing.is_packed &&
+    field.becomes_int32 = !field.is_real && !field.packing.is_packed && field.packing.missing.empty() &&
                           (variable.number_bytes < 4 || (variable.number_bytes == 4 && variable.is_signed));
     catalog.variables.push_back(std::move(field));
   }

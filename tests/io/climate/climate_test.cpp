@@ -87,6 +87,25 @@ TEST_P(Climate, FillValuesMayBeNaNOrInfinite) {
   }
 }
 
+TEST_P(Climate, IntegersWithAFillValueBecomeRealsWithNaN) {
+  for (const char* attribute : {"_FillValue", "missing_value"}) {
+    test::NetcdfContents contents = test::climate_sample();
+    contents["mask"].numbers = {{attribute, -1.0}};
+    const std::string path = written(contents, GetParam());
+    const std::vector<double> found = values<double>(read_tables(world(), path), "mask");
+    ASSERT_EQ(found.size(), 72U);
+    EXPECT_EQ(std::vector(found.begin(), found.begin() + 2), (std::vector<double>{-3, -2}));
+    EXPECT_TRUE(std::isnan(found[2]));
+    EXPECT_EQ(found[3], 0.0);
+    if (world().rank() == 0) {
+      for (const Json& tag : inspect(path)["tags"])
+        if (tag["name"] == "mask") {
+          EXPECT_EQ(tag["type"], "double");
+        }
+    }
+  }
+}
+
 TEST(ClimateFill, ValuesThatWereNeverWrittenAreTheFillValue) {
   test::NetcdfContents contents = test::climate_grid({0, 10, 20}, {-10, 10});
   contents["T"].is_written = false;
