@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -56,6 +58,9 @@ Json inspect_cgns(const std::string& path, const InspectOptions& options) {
   if (!catalog.interfaces.empty()) result["interfaces"] = catalog.interfaces.size();
   std::vector<std::string> unsupported = catalog.left_out;
   unsupported.insert(unsupported.end(), catalog.open_interfaces.begin(), catalog.open_interfaces.end());
+  if (!catalog.interfaces.empty())
+    unsupported.push_back(fmt::format("merging the vertices of zones at {} interfaces is left to the reading",
+                                      catalog.interfaces.size()));
   if (!unsupported.empty()) result["unsupported"] = unsupported;
   if (!has_quality(catalog.n_vertices, options)) return result;
   std::vector<Point> points;
