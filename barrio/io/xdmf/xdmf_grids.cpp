@@ -37,7 +37,8 @@ class XdmfParser {
  public:
   explicit XdmfParser(const std::string& path) : path_(path), items_(path) {}
 
-  XdmfIndex run(const std::string& markup) {
+  XdmfIndex run(const std::string& given) {
+    const std::string markup = with_entities(given, path_);
     const pugi::xml_parse_result parsed = document_.load_buffer(markup.data(), markup.size());
     if (!parsed) fail(fmt::format("has markup that cannot be understood: {}", parsed.description()));
     std::vector<XdmfSeries> all;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 
 #include "barrio/io/text/letters.hpp"
 
@@ -11,6 +12,34 @@ namespace barrio::io::detail {
 
 void fail_xdmf(const std::string& path, const std::string& cause, const std::string& remedy) {
   throw Error(ErrorCode::bad_input, {.subject = path, .cause = cause, .remedy = remedy});
+}
+
+std::string with_entities(const std::string& markup, const std::string& path) {
+  std::map<std::string, std::string> entities;
+  const std::string_view word = "<!ENTITY";
+  const std::size_t end_of_head = std::min(markup.find("<Xdmf"), markup.size());
+  for (std::size_t at = markup.find(word); at < end_of_head; at = markup.find(word, at + 1)) {
+    const std::size_t quote = markup.find_first_of("\"'>", at);
+    if (quote >= end_of_head || markup[quote] == '>') continue;
+    const std::string name = plain_words(std::string_view(markup).substr(at + word.size(), quote - at - word.size()));
+    const std::size_t end = markup.find(markup[quote], quote + 1);
+    if (end < end_of_head) entities[name] = markup.substr(quote + 1, end - quote - 1);  // not of another file: no name
+  }
+  if (entities.empty()) return markup;
+  constexpr std::size_t longest = std::size_t{64} << 20U;
+  std::string result = markup.substr(0, end_of_head);
+  for (std::size_t at = end_of_head; at < markup.size();) {
+    const std::size_t begin = std::min(markup.find('&', at), markup.size());
+    result.append(markup, at, begin - at);
+    at = begin;
+    if (begin == markup.size()) break;
+    const std::size_t end = markup.find(';', begin);
+    const auto known = entities.find(markup.substr(begin + 1, end == std::string::npos ? 0 : end - begin - 1));
+    result += known == entities.end() ? "&" : known->second;
+    at = known == entities.end() ? begin + 1 : end + 1;
+    if (result.size() > longest) fail_xdmf(path, "has entities that stand for more than 64 MiB of text");
+  }
+  return result;
 }
 
 std::string plain_words(std::string_view text) {

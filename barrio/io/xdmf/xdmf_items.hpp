@@ -15,6 +15,10 @@ namespace barrio::io::detail {
 /// Refuse a file. @throws Error{bad_input}
 [[noreturn]] void fail_xdmf(const std::string& path, const std::string& cause, const std::string& remedy = xdmf_remedy);
 
+/// Replace the entities that the document type declares by their texts: <!ENTITY name "text">.
+/// @throws Error{bad_input} if the result is vast
+std::string with_entities(const std::string& markup, const std::string& path);
+
 /// Return a text without the white space around it.
 std::string plain_words(std::string_view text);
 

@@ -189,6 +189,22 @@ TEST(Xdmf, SeriesInPartsOfDatasets) {
   expect("itself.xdmf", "(/1/1/2/1/2)", "(/1/1/2/2/1)", "includes itself");
 }
 
+TEST(Xdmf, EntitiesStandForTheirTexts) {
+  std::string text = sample_in_xml();
+  text = with(text, "\"Xdmf.dtd\" []>", "\"Xdmf.dtd\" [\n<!ENTITY Heat \"heat\">\n<!ENTITY seven '7'> ]>");
+  text = with(text, "Name=\"heat\"", "Name=\"&Heat;\"");
+  expect_xdmf_sample(write_text("entities.xdmf", with(text, "Dimensions=\"7 3\"", "Dimensions=\"&seven; 3\"")));
+  expect_bad("lack.xdmf", with(sample_in_xml(), "Dimensions=\"7 3\"", "Dimensions=\"&seven; 3\""),
+             "has the dimensions '&seven; 3', which make no sense");
+  expect_bad("early.xdmf", with(sample_in_xml(), "\"Xdmf.dtd\" []>", "\"Xdmf.dtd\" [<!ENTITY a \"b\">"),
+             "has markup that ends early");
+  std::string vast = with(sample_in_xml(), "[]>", "[<!ENTITY x \"" + std::string(1000, 'x') + "\">]>");
+  std::string references;
+  for (int i = 0; i < 70000; ++i) references += "&x;";
+  vast = with(vast, "</Domain>", "<Information Value=\"" + references + "\"/></Domain>");
+  expect_bad("vast.xdmf", vast, "has entities that stand for more than 64 MiB of text");
+}
+
 TEST(Xdmf, NumbersInRawFiles) {
   for (const bool is_big : {false, true}) {
     if (world().rank() == 0) {
