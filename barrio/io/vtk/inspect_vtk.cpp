@@ -220,8 +220,9 @@ class Inspector {
       for (std::size_t k = 0; k < mesh::n_corners(shape->type, n_nodes); ++k) {
         const std::int64_t node = grid.nodes[first + shape->place_of(k)];
         if (node < 0 || node >= shares_.n_points)
-          throw Error(ErrorCode::bad_input,
-                      {.subject = path_, .cause = fmt::format("a cell has point {}, which does not exist", node)});
+          throw Error(ErrorCode::bad_input, {.subject = path_,
+                                             .cause = fmt::format("a cell has point {}, which does not exist", node),
+                                             .remedy = damaged_remedy});
         corners.push_back(points_[node]);
       }
       quality.add(shape->type, corners);

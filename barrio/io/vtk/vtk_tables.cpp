@@ -12,6 +12,7 @@
 #include "barrio/exchange/router.hpp"
 #include "barrio/io/common/id_sets.hpp"
 #include "barrio/io/common/new_tags.hpp"
+#include "barrio/io/common/readers.hpp"
 #include "barrio/io/vtk/vtk_grid.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
@@ -58,7 +59,8 @@ class TablesMaker {
     find_blocks();
     for (std::size_t b = 0; b < tables_.blocks.size(); ++b) fill(tables_.blocks[b], moves_[b]);
     if (tables_.top_dim() == Dim::vertex)
-      throw AgreedError(ErrorCode::bad_input, {.subject = path_, .cause = "has no cells other than points"});
+      throw AgreedError(ErrorCode::bad_input,
+                        {.subject = path_, .cause = "has no cells other than points", .remedy = no_cells_remedy});
     keep_last_of_a_name(grid_.on_points);
     keep_last_of_a_name(grid_.on_cells);
     take_structure();
