@@ -124,6 +124,7 @@ std::optional<CgnsBoundary> boundary_of(hid_t file, const std::string& path, con
           ErrorCode::bad_input, path,
           fmt::format("boundary condition '{}' of zone '{}' is not on one face of the zone", boundary.name, zone.name),
           "give each boundary condition a range of points on one face");
+    if (zone.is_structured && zone.n_indices == 1) boundary.on_vertices = true;
     return boundary;
   }
   return {};
@@ -207,6 +208,23 @@ std::string coordinate_of(const CgnsZone& zone, int d) {
   return data_of(fmt::format("{}/GridCoordinates/Coordinate{}", zone.path, axes[d]));
 }
 
+/// Refuse a zone whose type or number of sizes barrio does not know.
+void check_zone(const std::string& path, const std::string& name, const std::string& kind, std::int64_t n_sizes,
+                const CgnsCatalog& catalog) {
+  if (kind != "Structured" && kind != "Unstructured")
+    refuse(ErrorCode::bad_input, path,
+           fmt::format("zone '{}' has the ZoneType '{}', but it must be Structured or Unstructured", name, kind),
+           "write the whole word into the node ZoneType");
+  const std::int64_t n_indices = kind == "Structured" ? catalog.cell_dim : 1;
+  if (n_sizes == 3 * n_indices) return;
+  if (kind == "Structured" && n_sizes % 3 == 0 && n_sizes > 0 && n_sizes <= 9)
+    refuse(ErrorCode::bad_input, path,
+           fmt::format("zone '{}' has cells of dimension {} in a base of dimension {}", name, n_sizes / 3, n_indices),
+           "put the zones of each dimension into a base of their own, in a file of its own");
+  refuse(ErrorCode::bad_input, path,
+         fmt::format("zone '{}' has {} sizes, but must have {}", name, n_sizes, 3 * n_indices), damaged_remedy);
+}
+
 CgnsZone zone_of(hid_t file, const std::string& path, const std::string& base, const std::string& name,
                  const CgnsCatalog& catalog) {
   const int cell_dim = catalog.cell_dim;
@@ -215,9 +233,7 @@ CgnsZone zone_of(hid_t file, const std::string& path, const std::string& base, c
   zone.is_structured = kind != "Unstructured";
   zone.n_indices = zone.is_structured ? cell_dim : 1;
   const auto sizes = files::read_integers(file, data_of(zone.path));
-  if (std::ssize(sizes) != std::int64_t{3} * zone.n_indices ||
-      (zone.is_structured && (cell_dim < 2 || kind != "Structured")))
-    refuse(ErrorCode::bad_input, path, fmt::format("zone '{}' has impossible sizes", name), damaged_remedy);
+  check_zone(path, name, kind, std::ssize(sizes), catalog);
   for (int d = 0; d < zone.n_indices; ++d) {
     zone.n[d] = sizes[d];
     if (zone.n[d] < (zone.is_structured ? 2 : 1) || zone.n[d] > std::int64_t{1} << 40)
@@ -241,12 +257,11 @@ CgnsZone zone_of(hid_t file, const std::string& path, const std::string& base, c
     refuse(ErrorCode::bad_input, path,
            fmt::format("zone '{}' has {} x {} x {} vertices", name, zone.n[0], zone.n[1], zone.n[2]), damaged_remedy);
   if (zone.is_structured) {
-    const std::int64_t layers = cell_dim == 3 ? zone.n[2] - 1 : 1;
-    zone.sections.push_back({.path = "",
-                             .name = name,
-                             .type = cell_dim == 3 ? CellType::hex : CellType::quad,
-                             .n_nodes = cell_dim == 3 ? 8 : 4,
-                             .n = (zone.n[0] - 1) * (zone.n[1] - 1) * layers});
+    constexpr std::array types{CellType::vertex, CellType::edge, CellType::quad, CellType::hex};
+    std::int64_t n_cells = 1;
+    for (int d = 0; d < cell_dim; ++d) n_cells *= zone.n[d] - 1;
+    zone.sections.push_back(
+        {.path = "", .name = name, .type = types[cell_dim], .n_nodes = 1 << cell_dim, .n = n_cells});
   }
   for (const std::string& section : children(file, zone.path, "Elements_t")) add_section(file, path, zone, section);
   std::ranges::stable_sort(zone.sections, {}, &CgnsSection::first);
@@ -338,6 +353,11 @@ std::vector<double> read_cgns_array(files::Place file, const CgnsZone& zone, con
 std::vector<GlobalId> read_cgns_nodes(files::Place file, const std::string& path, const CgnsZone& zone,
                                       const CgnsSection& section, files::Rows rows, Status& fault) {
   std::vector<GlobalId> nodes;
+  if (zone.is_structured && section.type == CellType::edge) {
+    for (std::int64_t cell = rows.first; cell < rows.first + rows.count; ++cell)
+      for (const std::int64_t place : {0, 1}) nodes.push_back(GlobalId{zone.first_vertex + cell + place});
+    return nodes;
+  }
   if (zone.is_structured) {
     const std::int64_t di = 1;
     const std::int64_t dj = zone.n[0];

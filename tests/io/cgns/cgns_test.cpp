@@ -88,6 +88,42 @@ TEST(Cgns, CellsAndFacesOfStructuredZones) {
   EXPECT_EQ(whole.members[5], (Rows{{2, 11}, {2, 12}}));
 }
 
+TEST(Cgns, StructuredLines) {
+  const auto reals = [](const std::string& name, std::vector<double> x) {
+    return test::CgnsNode{name, "DataArray_t", std::move(x)};
+  };
+  const test::CgnsNode range{"PointRange", "IndexRange_t", Integers{4, 4}, {2, 1}};
+  const test::CgnsNode zone{
+      "line",
+      "Zone_t",
+      Integers{4, 3, 0},
+      {3, 1},
+      {{"ZoneType", "ZoneType_t", std::string("Structured")},
+       {"GridCoordinates",
+        "GridCoordinates_t",
+        {},
+        {},
+        {reals("CoordinateX", {0, 1, 2, 4}), reals("CoordinateY", {0, 0, 1, 1}), reals("CoordinateZ", {5, 5, 5, 6})}},
+       {"ZoneBC", "ZoneBC_t", {}, {}, {{"end", "BC_t", std::string("BCWall"), {}, {range}}}}}};
+  const test::CgnsNode root{"",
+                            "",
+                            {},
+                            {},
+                            {{"CGNSLibraryVersion", "CGNSLibraryVersion_t", std::vector<double>{4.2}},
+                             {"Base", "CGNSBase_t", Integers{1, 3}, {}, {zone}}}};
+  const auto path = written(root);
+  const WholeFile whole(world(), read_tables(world(), path.string()));
+  EXPECT_EQ(whole.cells, (Cells{{CellType::edge, {0, 1}}, {CellType::edge, {1, 2}}, {CellType::edge, {2, 3}}}));
+  EXPECT_EQ(whole.coordinates, (std::vector<double>{0, 0, 5, 1, 0, 5, 2, 1, 5, 4, 1, 6}));
+  ASSERT_EQ(whole.sets.size(), 2U);
+  EXPECT_EQ(std::get<0>(whole.sets[1]), SetKind::dirichlet);
+  EXPECT_EQ(whole.members[1], (Rows{{0, 3}}));
+  if (world().rank() == 0) {
+    EXPECT_EQ(inspect(path)["entities"], (Json{{"edges", 3}}));
+    EXPECT_EQ(inspect(path)["sets"]["dirichlet"], 1);
+  }
+}
+
 TEST(Cgns, ConditionsOfOneFamilyAreOneSet) {
   test::CgnsNode root = test::cgns_unstructured();
   const auto of_side = [](const std::string& name, test::CgnsNode where) {
@@ -241,9 +277,16 @@ TEST(BadCgns, EachFaultHasItsMessage) {
          [](auto& zone) { zone.at("Wall/ElementRange").data = Integers{3, 2000000000}; });
   expect("zone 'Zone' must have as many coordinates as vertices",
          [](auto& zone) { zone.data = Integers{2000000000, 2, 0}; });
-  expect("zone 'Zone' has impossible sizes", [](auto& zone) {
+  expect("zone 'Zone' has 2 sizes, but must have 3", [](auto& zone) {
     zone.data = Integers{10, 2};
     zone.shape = {2, 1};
+  });
+  expect("zone 'Zone' has the ZoneType 'U', but it must be Structured or Unstructured",
+         [](auto& zone) { zone.at("ZoneType").data = std::string("U"); });
+  expect("zone 'Zone' has cells of dimension 2 in a base of dimension 3", [](auto& zone) {
+    zone.at("ZoneType").data = std::string("Structured");
+    zone.data = Integers{5, 2, 4, 1, 0, 0};
+    zone.shape = {3, 2};
   });
   expect("boundary condition 'all' of zone 'Zone' has element 5, but they are 1 to 4",
          [](auto& zone) { zone.at("ZoneBC/all/PointRange").data = Integers{3, 5}; });
