@@ -21,8 +21,18 @@ std::string type_name(std::int64_t number) {
   return number == 23 ? " (NFACE_n)" : "";
 }
 
+/// Tell whether a section states the cells of its sides, and has zeros in place of their nodes.
+bool lists_only_parents(hid_t file, const std::string& section) {
+  if (!files::has(file, data_of(section + "/ParentElements"))) return false;
+  const std::string nodes = data_of(section + "/ElementConnectivity");
+  const auto sizes = files::extents(file, nodes);
+  if (sizes.size() != 1 || sizes[0] < 1) return false;
+  const auto first = files::read_integers(file, nodes, {0, std::min<std::int64_t>(sizes[0], max_cell_nodes)});
+  return std::ranges::all_of(first, [](std::int64_t node) { return node == 0; });
+}
+
 /// Add a section to its zone; of one of mixed types an entry for each type.
-void add_section(hid_t file, const std::string& path, CgnsZone& zone, const std::string& name) {
+void add_section(hid_t file, const std::string& path, CgnsZone& zone, const std::string& name, CgnsCatalog& catalog) {
   CgnsSection section{.path = zone.path + "/" + name, .name = name};
   const auto type = files::read_integers(file, data_of(section.path));
   const auto range = files::read_integers(file, data_of(section.path + "/ElementRange"));
@@ -34,6 +44,13 @@ void add_section(hid_t file, const std::string& path, CgnsZone& zone, const std:
            fmt::format("section '{}' of zone '{}' has elements of CGNS type {}{}, which are not supported", name,
                        zone.name, type.empty() ? 0 : type[0], type.empty() ? "" : type_name(type[0])),
            "save sections of bars, triangles, quads, tets, pyramids, prisms, hexes of first or second order");
+  if (range.size() == 2 && lists_only_parents(file, section.path)) {
+    zone.without_nodes.push_back({range[0], range[1]});
+    catalog.left_out.push_back(
+        fmt::format("section '{}' of zone '{}': it has the cells of its sides (ParentElements), but not their nodes",
+                    name, zone.name));
+    return;
+  }
   constexpr std::int64_t most = std::int64_t{1} << 62;  // leaves room for additions to an element's number
   if (range.size() == 2 && range[0] >= 1 && range[1] >= range[0] && range[1] < most && sizes.size() == 1) {
     section.first = range[0];
@@ -128,6 +145,20 @@ std::optional<CgnsBoundary> boundary_of(hid_t file, const std::string& path, con
     return boundary;
   }
   return {};
+}
+
+/// Tell whether a boundary condition is on elements of a section that is left out.
+bool is_without_nodes(hid_t file, const CgnsZone& zone, const CgnsBoundary& boundary) {
+  if (boundary.on_vertices || zone.without_nodes.empty()) return false;
+  std::int64_t first = boundary.low[0];
+  if (!boundary.path.empty()) {
+    const auto numbers =
+        boundary.n > 0 ? files::read_integers(file, boundary.path, {0, 1}) : std::vector<std::int64_t>();
+    if (numbers.empty()) return false;
+    first = numbers[0];
+  }
+  return std::ranges::any_of(zone.without_nodes,
+                             [&](const auto& ends) { return first >= ends[0] && first <= ends[1]; });
 }
 
 /// Order names with numbers as people do: "step 9" is before "step 10".
@@ -226,7 +257,7 @@ void check_zone(const std::string& path, const std::string& name, const std::str
 }
 
 CgnsZone zone_of(hid_t file, const std::string& path, const std::string& base, const std::string& name,
-                 const CgnsCatalog& catalog) {
+                 CgnsCatalog& catalog) {
   const int cell_dim = catalog.cell_dim;
   CgnsZone zone{.path = base + "/" + name, .name = name};
   const std::string kind = text_of(file, zone.path + "/ZoneType");
@@ -263,13 +294,19 @@ CgnsZone zone_of(hid_t file, const std::string& path, const std::string& base, c
     zone.sections.push_back(
         {.path = "", .name = name, .type = types[cell_dim], .n_nodes = 1 << cell_dim, .n = n_cells});
   }
-  for (const std::string& section : children(file, zone.path, "Elements_t")) add_section(file, path, zone, section);
+  for (const std::string& section : children(file, zone.path, "Elements_t"))
+    add_section(file, path, zone, section, catalog);
   std::ranges::stable_sort(zone.sections, {}, &CgnsSection::first);
   for (const std::string& conditions : children(file, zone.path, "ZoneBC_t")) {
     const std::string group = zone.path + "/" + conditions;
     for (const std::string& condition : children(file, group, "BC_t"))
-      if (auto boundary = boundary_of(file, path, zone, group + "/" + condition, condition))
-        zone.boundaries.push_back(*std::move(boundary));
+      if (auto boundary = boundary_of(file, path, zone, group + "/" + condition, condition)) {
+        if (is_without_nodes(file, zone, *boundary))
+          catalog.left_out.push_back(
+              fmt::format("boundary condition '{}' of zone '{}': its sides have no nodes", boundary->name, name));
+        else
+          zone.boundaries.push_back(*std::move(boundary));
+      }
   }
   return zone;
 }

@@ -88,6 +88,8 @@ struct CgnsZone {
   std::vector<CgnsSection> sections = {};
   std::vector<CgnsMixed> mixed = {};
   std::vector<CgnsBoundary> boundaries = {};
+  /// First and last element of sections that are left out, because they lack the nodes of their sides.
+  std::vector<std::array<std::int64_t, 2>> without_nodes = {};
   std::vector<CgnsArray> arrays = {};
 
   [[nodiscard]] std::int64_t n_vertices() const noexcept { return n[0] * n[1] * n[2]; }

@@ -88,6 +88,27 @@ TEST(Cgns, CellsAndFacesOfStructuredZones) {
   EXPECT_EQ(whole.members[5], (Rows{{2, 11}, {2, 12}}));
 }
 
+/// Some programs write zeros, and the cell of each side.
+TEST(Cgns, SidesWithoutNodesAreNamedAndLeftOut) {
+  test::CgnsNode root = test::cgns_unstructured();
+  root.at("Base/Zone/Wall/ElementConnectivity").data = Integers(8, 0);
+  root.at("Base/Zone/Wall").children.push_back({"ParentElements", "DataArray_t", Integers{1, 1, 0, 0}, {2, 2}});
+  const auto path = written(root);
+  testing::internal::CaptureStderr();
+  const WholeFile whole(world(), read_tables(world(), path.string()));
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(whole.cells.size(), 2U);
+  std::vector<std::string> names;
+  for (const auto& set : whole.sets) names.push_back(std::get<2>(set));
+  EXPECT_EQ(names, (std::vector<std::string>{"Hexes", "Prisms", "fixed"}));
+  if (world().rank() != 0) return;
+  for (const char* what : {"section 'Wall' of zone 'Zone': it has the cells of its sides (ParentElements)",
+                           "boundary condition 'all' of zone 'Zone': its sides have no nodes",
+                           "boundary condition 'Side' of zone 'Zone': its sides have no nodes"})
+    EXPECT_NE(said.find(what), std::string::npos) << said;
+  EXPECT_EQ(inspect(path)["unsupported"].size(), 3U);
+}
+
 TEST(Cgns, StructuredLines) {
   const auto reals = [](const std::string& name, std::vector<double> x) {
     return test::CgnsNode{name, "DataArray_t", std::move(x)};
