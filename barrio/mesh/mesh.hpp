@@ -204,7 +204,7 @@ class Mesh {
   const PartSets& part_sets() && = delete;
   [[nodiscard]] std::span<const MeshSet> sets() const& noexcept;
   /// Return the set of a kind with a name.
-  /// @throws Error{usage} with "did you mean" if the mesh has no such set
+  /// @throws Error{usage} with "did you mean" if the mesh has no such set; with their ids if it has several
   [[nodiscard]] const MeshSet& set(SetKind kind, std::string_view name) const&;
 
   [[nodiscard]] std::span<const MeshTag> tags() const& noexcept;

@@ -36,11 +36,16 @@ struct OwnedMesh {
   }
   [[nodiscard]] mesh::MeshSet& set(mesh::SetKind kind, const std::string& name) {
     std::vector<std::string> known;
+    std::vector<mesh::MeshSet*> found;
     for (mesh::MeshSet& one : local.sets) {
-      if (one.info.kind == kind && one.info.name == name) return one;
+      if (one.info.id_as(kind) && one.info.name == name) found.push_back(&one);
       known.push_back(one.info.name);
     }
-    throw_usage(fmt::format("set '{}'", name), "does not exist." + did_you_mean(name, known));
+    if (found.empty()) throw_usage(fmt::format("set '{}'", name), "does not exist." + did_you_mean(name, known));
+    if (found.size() > 1)
+      throw_usage(fmt::format("set '{}'", name), fmt::format("is one of {} of this kind and name", found.size()),
+                  "give sets of one kind different names in the file");
+    return *found.front();
   }
   [[nodiscard]] mesh::FieldData& field(const std::string& name, Dim dim) {
     std::vector<std::string> known;

@@ -193,7 +193,9 @@ copies, since the mesh stores them compressed.)");
             return SharedSet{self, &self->mesh().set(kind, name)};
           },
           nb::arg("kind"), nb::arg("name"),
-          "Return the set of this kind and name. Raises UsageError with \"did you mean\" if it does not exist.")
+          "Return the set of this kind and name. Raises UsageError with \"did you mean\" if it does not exist, and "
+          "with "
+          "their ids if there are several: `[s for s in mesh.sets if s.id == id]`.")
       .def("migrate", &migrated, nb::arg("to"),
            nb::sig("def migrate(self, to: numpy.typing.NDArray[numpy.int32]) -> Mesh"),
            R"(Make a mesh with the cells moved to other ranks, with their sets, tags and fields. Collective.

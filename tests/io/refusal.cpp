@@ -18,6 +18,7 @@ std::string verdict(const fs::path& path) {
     static_cast<void>(io::read(world(), path.string(), {.ghost_layers = 1}));
     return "sound";
   } catch (const AgreedError& error) {
+    EXPECT_FALSE(error.remedy().empty()) << error.what();
     return std::to_string(exit_code(error.code())) + ": " + error.subject() + ": " + error.cause();
   }
 }

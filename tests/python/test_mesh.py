@@ -152,6 +152,48 @@ def test_sets(comm: MPI.Comm, box: barrio.Mesh) -> None:
         left.entities(Dim.vertex)
 
 
+TWINS = """$MeshFormat
+2.2 0 8
+$EndMeshFormat
+$PhysicalNames
+2
+3 4 "twin"
+3 6 "twin"
+$EndPhysicalNames
+$Nodes
+5
+1 0 0 0
+2 1 0 0
+3 0 1 0
+4 0 0 1
+5 1 1 1
+$EndNodes
+$Elements
+2
+1 4 2 4 1 1 2 3 4
+2 4 2 6 2 2 3 4 5
+$EndElements
+"""
+
+
+def test_sets_of_one_name_are_refused_with_their_ids(comm: MPI.Comm, folder: Path) -> None:
+    path = folder / "twins.msh"
+    if comm.rank == 0:
+        path.write_text(TWINS)
+    comm.Barrier()
+    mesh = barrio.read(comm, path)
+    with pytest.raises(
+        barrio.UsageError, match="is the name of 2 sets of the mesh, with the ids 4, 6"
+    ):
+        mesh.set(SetKind.material, "twin")
+    (one,) = (s for s in mesh.sets if s.kind is SetKind.material and s.id == 6)
+    own = one.entities(Dim.volume) < mesh.n_owned(Dim.volume)
+    assert comm.allreduce(int(own.sum())) == 1
+    local = mesh.release()
+    with pytest.raises(barrio.UsageError, match="is one of 2 of this kind and name"):
+        local.members(SetKind.material, "twin", Dim.volume)
+
+
 def test_sharing_as_tags(comm: MPI.Comm, box: barrio.Mesh) -> None:
     status, owner, sharers, interface = box.sharing_tags()
     for dim in (barrio.Dim.vertex, barrio.Dim.volume):

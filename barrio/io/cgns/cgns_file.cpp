@@ -21,8 +21,18 @@ std::string type_name(std::int64_t number) {
   return number == 23 ? " (NFACE_n)" : "";
 }
 
+/// Tell whether a section states the cells of its sides, and has zeros in place of their nodes.
+bool lists_only_parents(hid_t file, const std::string& section) {
+  if (!files::has(file, data_of(section + "/ParentElements"))) return false;
+  const std::string nodes = data_of(section + "/ElementConnectivity");
+  const auto sizes = files::extents(file, nodes);
+  if (sizes.size() != 1 || sizes[0] < 1) return false;
+  const auto first = files::read_integers(file, nodes, {0, std::min<std::int64_t>(sizes[0], max_cell_nodes)});
+  return std::ranges::all_of(first, [](std::int64_t node) { return node == 0; });
+}
+
 /// Add a section to its zone; of one of mixed types an entry for each type.
-void add_section(hid_t file, const std::string& path, CgnsZone& zone, const std::string& name) {
+void add_section(hid_t file, const std::string& path, CgnsZone& zone, const std::string& name, CgnsCatalog& catalog) {
   CgnsSection section{.path = zone.path + "/" + name, .name = name};
   const auto type = files::read_integers(file, data_of(section.path));
   const auto range = files::read_integers(file, data_of(section.path + "/ElementRange"));
@@ -34,6 +44,13 @@ void add_section(hid_t file, const std::string& path, CgnsZone& zone, const std:
            fmt::format("section '{}' of zone '{}' has elements of CGNS type {}{}, which are not supported", name,
                        zone.name, type.empty() ? 0 : type[0], type.empty() ? "" : type_name(type[0])),
            "save sections of bars, triangles, quads, tets, pyramids, prisms, hexes of first or second order");
+  if (range.size() == 2 && lists_only_parents(file, section.path)) {
+    zone.without_nodes.push_back({range[0], range[1]});
+    catalog.left_out.push_back(
+        fmt::format("section '{}' of zone '{}': it has the cells of its sides (ParentElements), but not their nodes",
+                    name, zone.name));
+    return;
+  }
   constexpr std::int64_t most = std::int64_t{1} << 62;  // leaves room for additions to an element's number
   if (range.size() == 2 && range[0] >= 1 && range[1] >= range[0] && range[1] < most && sizes.size() == 1) {
     section.first = range[0];
@@ -69,7 +86,7 @@ void add_section(hid_t file, const std::string& path, CgnsZone& zone, const std:
 std::optional<CgnsBoundary> boundary_of(hid_t file, const std::string& path, const CgnsZone& zone,
                                         const std::string& node, const std::string& name) {
   const std::string family = text_of(file, node + "/FamilyName");
-  CgnsBoundary boundary{.name = family.empty() ? name : family};
+  CgnsBoundary boundary{.name = family.empty() ? name : family, .has_family = !family.empty()};
   const std::string location = text_of(file, node + "/GridLocation");
   boundary.on_vertices = location.empty() || location == "Vertex";
   for (const char* list : {"PointRange", "ElementRange", "PointList", "ElementList"}) {
@@ -124,9 +141,24 @@ std::optional<CgnsBoundary> boundary_of(hid_t file, const std::string& path, con
           ErrorCode::bad_input, path,
           fmt::format("boundary condition '{}' of zone '{}' is not on one face of the zone", boundary.name, zone.name),
           "give each boundary condition a range of points on one face");
+    if (zone.is_structured && zone.n_indices == 1) boundary.on_vertices = true;
     return boundary;
   }
   return {};
+}
+
+/// Tell whether a boundary condition is on elements of a section that is left out.
+bool is_without_nodes(hid_t file, const CgnsZone& zone, const CgnsBoundary& boundary) {
+  if (boundary.on_vertices || zone.without_nodes.empty()) return false;
+  std::int64_t first = boundary.low[0];
+  if (!boundary.path.empty()) {
+    const auto numbers =
+        boundary.n > 0 ? files::read_integers(file, boundary.path, {0, 1}) : std::vector<std::int64_t>();
+    if (numbers.empty()) return false;
+    first = numbers[0];
+  }
+  return std::ranges::any_of(zone.without_nodes,
+                             [&](const auto& ends) { return first >= ends[0] && first <= ends[1]; });
 }
 
 /// Order names with numbers as people do: "step 9" is before "step 10".
@@ -207,17 +239,32 @@ std::string coordinate_of(const CgnsZone& zone, int d) {
   return data_of(fmt::format("{}/GridCoordinates/Coordinate{}", zone.path, axes[d]));
 }
 
+/// Refuse a zone whose type or number of sizes barrio does not know.
+void check_zone(const std::string& path, const std::string& name, const std::string& kind, std::int64_t n_sizes,
+                const CgnsCatalog& catalog) {
+  if (kind != "Structured" && kind != "Unstructured")
+    refuse(ErrorCode::bad_input, path,
+           fmt::format("zone '{}' has the ZoneType '{}', but it must be Structured or Unstructured", name, kind),
+           "write the whole word into the node ZoneType");
+  const std::int64_t n_indices = kind == "Structured" ? catalog.cell_dim : 1;
+  if (n_sizes == 3 * n_indices) return;
+  if (kind == "Structured" && n_sizes % 3 == 0 && n_sizes > 0 && n_sizes <= 9)
+    refuse(ErrorCode::bad_input, path,
+           fmt::format("zone '{}' has cells of dimension {} in a base of dimension {}", name, n_sizes / 3, n_indices),
+           "put the zones of each dimension into a base of their own, in a file of its own");
+  refuse(ErrorCode::bad_input, path,
+         fmt::format("zone '{}' has {} sizes, but must have {}", name, n_sizes, 3 * n_indices), damaged_remedy);
+}
+
 CgnsZone zone_of(hid_t file, const std::string& path, const std::string& base, const std::string& name,
-                 const CgnsCatalog& catalog) {
+                 CgnsCatalog& catalog) {
   const int cell_dim = catalog.cell_dim;
   CgnsZone zone{.path = base + "/" + name, .name = name};
   const std::string kind = text_of(file, zone.path + "/ZoneType");
   zone.is_structured = kind != "Unstructured";
   zone.n_indices = zone.is_structured ? cell_dim : 1;
   const auto sizes = files::read_integers(file, data_of(zone.path));
-  if (std::ssize(sizes) != std::int64_t{3} * zone.n_indices ||
-      (zone.is_structured && (cell_dim < 2 || kind != "Structured")))
-    refuse(ErrorCode::bad_input, path, fmt::format("zone '{}' has impossible sizes", name), damaged_remedy);
+  check_zone(path, name, kind, std::ssize(sizes), catalog);
   for (int d = 0; d < zone.n_indices; ++d) {
     zone.n[d] = sizes[d];
     if (zone.n[d] < (zone.is_structured ? 2 : 1) || zone.n[d] > std::int64_t{1} << 40)
@@ -241,20 +288,25 @@ CgnsZone zone_of(hid_t file, const std::string& path, const std::string& base, c
     refuse(ErrorCode::bad_input, path,
            fmt::format("zone '{}' has {} x {} x {} vertices", name, zone.n[0], zone.n[1], zone.n[2]), damaged_remedy);
   if (zone.is_structured) {
-    const std::int64_t layers = cell_dim == 3 ? zone.n[2] - 1 : 1;
-    zone.sections.push_back({.path = "",
-                             .name = name,
-                             .type = cell_dim == 3 ? CellType::hex : CellType::quad,
-                             .n_nodes = cell_dim == 3 ? 8 : 4,
-                             .n = (zone.n[0] - 1) * (zone.n[1] - 1) * layers});
+    constexpr std::array types{CellType::vertex, CellType::edge, CellType::quad, CellType::hex};
+    std::int64_t n_cells = 1;
+    for (int d = 0; d < cell_dim; ++d) n_cells *= zone.n[d] - 1;
+    zone.sections.push_back(
+        {.path = "", .name = name, .type = types[cell_dim], .n_nodes = 1 << cell_dim, .n = n_cells});
   }
-  for (const std::string& section : children(file, zone.path, "Elements_t")) add_section(file, path, zone, section);
+  for (const std::string& section : children(file, zone.path, "Elements_t"))
+    add_section(file, path, zone, section, catalog);
   std::ranges::stable_sort(zone.sections, {}, &CgnsSection::first);
   for (const std::string& conditions : children(file, zone.path, "ZoneBC_t")) {
     const std::string group = zone.path + "/" + conditions;
     for (const std::string& condition : children(file, group, "BC_t"))
-      if (auto boundary = boundary_of(file, path, zone, group + "/" + condition, condition))
-        zone.boundaries.push_back(*std::move(boundary));
+      if (auto boundary = boundary_of(file, path, zone, group + "/" + condition, condition)) {
+        if (is_without_nodes(file, zone, *boundary))
+          catalog.left_out.push_back(
+              fmt::format("boundary condition '{}' of zone '{}': its sides have no nodes", boundary->name, name));
+        else
+          zone.boundaries.push_back(*std::move(boundary));
+      }
   }
   return zone;
 }
@@ -338,6 +390,11 @@ std::vector<double> read_cgns_array(files::Place file, const CgnsZone& zone, con
 std::vector<GlobalId> read_cgns_nodes(files::Place file, const std::string& path, const CgnsZone& zone,
                                       const CgnsSection& section, files::Rows rows, Status& fault) {
   std::vector<GlobalId> nodes;
+  if (zone.is_structured && section.type == CellType::edge) {
+    for (std::int64_t cell = rows.first; cell < rows.first + rows.count; ++cell)
+      for (const std::int64_t place : {0, 1}) nodes.push_back(GlobalId{zone.first_vertex + cell + place});
+    return nodes;
+  }
   if (zone.is_structured) {
     const std::int64_t di = 1;
     const std::int64_t dj = zone.n[0];

@@ -41,6 +41,7 @@ struct CgnsMixed {
 struct CgnsBoundary {
   std::string path = {};  ///< of the list of numbers; empty for a range
   std::string name = {};  ///< of the family if there is one
+  bool has_family = false;
   bool on_vertices = false;
   std::array<std::int64_t, 3> low{};   ///< of a range: numbers from 1, inclusive
   std::array<std::int64_t, 3> high{};  ///< a zone that is not structured has one index
@@ -87,9 +88,15 @@ struct CgnsZone {
   std::vector<CgnsSection> sections = {};
   std::vector<CgnsMixed> mixed = {};
   std::vector<CgnsBoundary> boundaries = {};
+  /// First and last element of sections that are left out, because they lack the nodes of their sides.
+  std::vector<std::array<std::int64_t, 2>> without_nodes = {};
   std::vector<CgnsArray> arrays = {};
 
   [[nodiscard]] std::int64_t n_vertices() const noexcept { return n[0] * n[1] * n[2]; }
+  /// Tell whether a boundary condition is a set of vertices, not of sides.
+  [[nodiscard]] bool has_vertices(const CgnsBoundary& boundary) const noexcept {
+    return boundary.on_vertices && (!is_structured || n_indices == 1);
+  }
   /// Return the highest number of an element.
   [[nodiscard]] std::int64_t last_element() const noexcept {
     std::int64_t last = 0;

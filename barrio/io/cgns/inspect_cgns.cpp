@@ -1,4 +1,9 @@
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
 
 #include "barrio/base/error.hpp"
 #include "barrio/io/cgns/cgns_file.hpp"
@@ -20,6 +25,7 @@ Json inspect_cgns(const std::string& path, const InspectOptions& options) {
   const auto add_set = [&](mesh::SetKind kind, const std::string& name) {
     sets.push_back({.kind = kind, .id = ++n_sets[kind], .name = name});
   };
+  std::set<std::pair<mesh::SetKind, std::string>> families;  // each has one set
   const auto is_cell = [&](const CgnsSection& section) {
     return value(mesh::topology(section.type).dim) == catalog.cell_dim;
   };
@@ -33,9 +39,10 @@ Json inspect_cgns(const std::string& path, const InspectOptions& options) {
       if (section.kind > 0) continue;
       add_set(has_cells(zone, section) ? mesh::SetKind::material : mesh::SetKind::other, section.name);
     }
-    for (const CgnsBoundary& boundary : zone.boundaries)
-      add_set(boundary.on_vertices && !zone.is_structured ? mesh::SetKind::dirichlet : mesh::SetKind::neumann,
-              boundary.name);
+    for (const CgnsBoundary& boundary : zone.boundaries) {
+      const auto kind = zone.has_vertices(boundary) ? mesh::SetKind::dirichlet : mesh::SetKind::neumann;
+      if (!boundary.has_family || families.emplace(kind, boundary.name).second) add_set(kind, boundary.name);
+    }
   }
   add_entities(result, counts);
   add_sets(result, sets);
@@ -51,6 +58,9 @@ Json inspect_cgns(const std::string& path, const InspectOptions& options) {
   if (!catalog.interfaces.empty()) result["interfaces"] = catalog.interfaces.size();
   std::vector<std::string> unsupported = catalog.left_out;
   unsupported.insert(unsupported.end(), catalog.open_interfaces.begin(), catalog.open_interfaces.end());
+  if (!catalog.interfaces.empty())
+    unsupported.push_back(fmt::format("merging the vertices of zones at {} interfaces is left to the reading",
+                                      catalog.interfaces.size()));
   if (!unsupported.empty()) result["unsupported"] = unsupported;
   if (!has_quality(catalog.n_vertices, options)) return result;
   std::vector<Point> points;

@@ -2,6 +2,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "barrio/base/error.hpp"
 #include "barrio/io/cgns/cgns_file.hpp"
@@ -187,6 +189,13 @@ class Reader {
     const auto alike = std::ranges::count(tables_.sets, kind, &mesh::SetInfo::kind);
     return detail::add_set(tables_, {.kind = kind, .id = static_cast<std::int32_t>(alike + 1), .name = name});
   }
+  /// Add the set of a boundary condition: one for all of a family, else one for each.
+  std::int32_t add_boundary_set(SetKind kind, const CgnsBoundary& boundary) {
+    if (!boundary.has_family) return add_set(kind, boundary.name);
+    const auto known = set_of_family_.find({kind, boundary.name});
+    if (known != set_of_family_.end()) return known->second;
+    return set_of_family_[{kind, boundary.name}] = add_set(kind, boundary.name);
+  }
   void add_rows(std::int32_t set, Dim dim, std::int64_t first, std::int64_t n) {
     if (context_.is_root() && n > 0) tables_.members.push_back({set, dim, first, n});
   }
@@ -210,11 +219,11 @@ class Reader {
 
   void add_boundary(std::size_t z, const CgnsBoundary& boundary) {
     const CgnsZone& zone = catalog_.zones[z];
-    if (zone.is_structured) {
-      faces_.push_back({&zone, &boundary, add_set(SetKind::neumann, boundary.name), n_faces_});
+    if (zone.is_structured && !zone.has_vertices(boundary)) {
+      faces_.push_back({&zone, &boundary, add_boundary_set(SetKind::neumann, boundary), n_faces_});
       n_faces_ += faces_.back().n_faces();
-    } else if (boundary.on_vertices) {
-      const std::int32_t set = add_set(SetKind::dirichlet, boundary.name);
+    } else if (zone.has_vertices(boundary)) {
+      const std::int32_t set = add_boundary_set(SetKind::dirichlet, boundary);
       if (boundary.path.empty()) {
         agree_after(context_, [&] { check(zone, boundary, "node", boundary.low[0], boundary.high[0], zone.n[0]); });
         add_rows(set, Dim::vertex, zone.first_vertex + boundary.low[0] - 1, boundary.high[0] - boundary.low[0] + 1);
@@ -229,7 +238,7 @@ class Reader {
         add_members(tables_, set, Dim::vertex, std::move(rows));
       });
     } else {
-      add_elements(z, boundary, add_set(SetKind::neumann, boundary.name));
+      add_elements(z, boundary, add_boundary_set(SetKind::neumann, boundary));
     }
   }
   void check(const CgnsZone& zone, const CgnsBoundary& boundary, std::string_view what, std::int64_t low,
@@ -344,6 +353,7 @@ class Reader {
   std::vector<std::size_t> first_section_;       // of each zone, among those of all
   std::vector<std::int32_t> table_of_;           // index in the tables of each section
   std::vector<std::vector<MixedShare>> shares_;  // of the sections of mixed types, by zone
+  std::map<std::pair<SetKind, std::string>, std::int32_t> set_of_family_;
   std::vector<Patch> faces_;
   std::int64_t n_faces_ = 0;
 };

@@ -11,7 +11,7 @@ namespace barrio::io::detail {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CgnsSection, path, name, type, n_nodes, n, first, row, mixed, kind)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CgnsMixed, path, name, first, n, step, kinds, words, counts)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CgnsBoundary, path, name, on_vertices, low, high, n, normal)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CgnsBoundary, path, name, has_family, on_vertices, low, high, n, normal)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CgnsArray, path, name, on_cells, is_integer, step)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CgnsPoints, path, begin, end)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CgnsInterface, name, zone, donor, here, there, transform, n)

@@ -34,6 +34,12 @@ void ClimateCatalog::for_each_cell(std::int64_t first, std::int64_t n,
   });
 }
 
+void ClimatePacking::unpack(std::vector<double>& numbers) const {
+  for (double& number : numbers)
+    number = std::ranges::find(missing, number) == missing.end() ? number * scale + offset
+                                                                 : std::numeric_limits<double>::quiet_NaN();
+}
+
 bool is_climate(const files::NetcdfFile& file) {
   const ClimateListing listing(file);
   return listing.mentions(ClimateListing::longitude) || listing.mentions(ClimateListing::latitude);
@@ -103,8 +109,8 @@ ClimateCatalog read_climate_catalog(const files::NetcdfFile& file, const std::st
 }
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ClimateAxis, name, values)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ClimateVariable, name, within, has_levels, is_real, becomes_int32, scale, offset,
-                                   missing)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ClimatePacking, is_packed, scale, offset, missing)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ClimateVariable, name, within, has_levels, is_real, becomes_int32, packing)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ClimateCatalog, axes, is_periodic, n_steps, variables, left_out, not_fields)
 
 ClimateSource open_climate(mpi::Context& context, const std::string& path, int step) {
@@ -138,12 +144,7 @@ std::vector<double> read_climate_box(const files::NetcdfFile& file, const Climat
     const std::vector<std::int64_t> numbers = file.integers(variable.name, rows);
     values.assign(numbers.begin(), numbers.end());
   }
-  if (!variable.becomes_int32) {
-    for (double& value : values)
-      value = std::ranges::find(variable.missing, value) == variable.missing.end()
-                  ? value * variable.scale + variable.offset
-                  : std::numeric_limits<double>::quiet_NaN();
-  }
+  if (!variable.becomes_int32) variable.packing.unpack(values);
   if (variable.has_levels || box.empty()) return values;
   const std::ptrdiff_t n_of_level = values.size();
   values.reserve(box.size());

@@ -20,17 +20,25 @@ struct ClimateAxis {
   std::vector<double> values;
 };
 
+/// Attributes by which numbers in the file become values: value = number * scale + offset.
+struct ClimatePacking {
+  bool is_packed = false;  ///< has a scale or an offset
+  double scale = 1.0;
+  double offset = 0.0;
+  std::vector<double> missing = {};  ///< numbers in the file that mark a missing value
+
+  /// Turn numbers into values, missing ones into NaN.
+  void unpack(std::vector<double>& numbers) const;
+};
+
 /// A variable over latitudes and longitudes, with or without levels.
 struct ClimateVariable {
   std::string name = {};
   std::vector<std::int64_t> within;  ///< index in each dimension before those of the grid: the time step
   bool has_levels = false;
   bool is_real = true;         ///< floating-point in the file, not integer
-  bool becomes_int32 = false;  ///< integers of at most 32 bits
-  /// A packed variable: value = number in the file * scale + offset.
-  double scale = 1.0;
-  double offset = 0.0;
-  std::vector<double> missing = {};  ///< numbers in the file that mark a missing value
+  bool becomes_int32 = false;  ///< integers of at most 32 bits, not packed, of which none can be missing
+  ClimatePacking packing = {};
 };
 
 /// Contents of a file without the values of its fields. O(points along the axes + variables).
@@ -76,7 +84,7 @@ struct ClimateSource {
 ClimateSource open_climate(mpi::Context& context, const std::string& path, int step);
 
 /// Read a box of a variable, the first axis fastest; a variable without levels is repeated on each. Collective as
-/// NetcdfFile::reals. Missing values of reals become NaN; those of integers stay as they are.
+/// NetcdfFile::reals. Missing values become NaN.
 std::vector<double> read_climate_box(const files::NetcdfFile& file, const ClimateVariable& variable,
                                      const mesh::IndexBox& box);
 

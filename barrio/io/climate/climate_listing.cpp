@@ -131,14 +131,29 @@ const ClimateListing::Variable* ClimateListing::find_levels(std::int32_t latitud
   return max_used(all, n_uses);
 }
 
+ClimatePacking ClimateListing::packing(const Variable& variable) const {
+  const auto scale = file_.number(variable.name, "scale_factor");
+  const auto offset = file_.number(variable.name, "add_offset");
+  ClimatePacking packing{.is_packed = scale || offset, .scale = scale.value_or(1.0), .offset = offset.value_or(0.0)};
+  for (const char* attribute : {"_FillValue", "missing_value"})
+    if (const auto value = file_.number(variable.name, attribute)) packing.missing.push_back(*value);
+  return packing;
+}
+
 std::vector<double> ClimateListing::numbers(const Variable& variable, const std::string& path) const {
-  if (variable.kind == Kind::real) return file_.reals(variable.name);
   if (variable.kind == Kind::other)
     throw Error(ErrorCode::bad_input, {.subject = path,
                                        .cause = fmt::format("variable '{}' does not hold numbers", variable.name),
                                        .remedy = "write it as floating-point numbers"});
-  const std::vector<std::int64_t> all = file_.integers(variable.name);
-  return {all.begin(), all.end()};
+  std::vector<double> values;
+  if (variable.kind == Kind::real) {
+    values = file_.reals(variable.name);
+  } else {
+    const std::vector<std::int64_t> all = file_.integers(variable.name);
+    values.assign(all.begin(), all.end());
+  }
+  packing(variable).unpack(values);
+  return values;
 }
 
 void ClimateListing::add_fields(const std::array<const Variable*, 3>& axes, const std::string& path,
@@ -197,14 +212,9 @@ void ClimateListing::add_fields(const std::array<const Variable*, 3>& axes, cons
       leave_out(fault);
       continue;
     }
-    const auto scale = file_.number(variable.name, "scale_factor");
-    const auto offset = file_.number(variable.name, "add_offset");
-    field.scale = scale.value_or(1.0);
-    field.offset = offset.value_or(0.0);
-    field.becomes_int32 = !field.is_real && !scale && !offset &&
+    field.packing = packing(variable);
+    field.becomes_int32 = !field.is_real && !field.packing.is_packed && field.packing.missing.empty() &&
                           (variable.number_bytes < 4 || (variable.number_bytes == 4 && variable.is_signed));
-    for (const char* attribute : {"_FillValue", "missing_value"})
-      if (const auto value = file_.number(variable.name, attribute)) field.missing.push_back(*value);
     catalog.variables.push_back(std::move(field));
   }
 }

@@ -27,7 +27,9 @@ class ClimateListing {
   /// Find the levels in the same way, for variables over these horizontal dimensions. @return null if no field has
   /// levels
   [[nodiscard]] const Variable* find_levels(std::int32_t latitudes, std::int32_t longitudes) const;
-  /// Read all numbers of a variable. @throws Error{bad_input} if it holds no numbers
+  /// Read how numbers of a variable in the file are to be understood.
+  [[nodiscard]] ClimatePacking packing(const Variable& variable) const;
+  /// Read all values of a variable, unpacked. @throws Error{bad_input} if it holds no numbers
   [[nodiscard]] std::vector<double> numbers(const Variable& variable, const std::string& path) const;
   /// List the variables over the axes, and the others.
   /// @throws Error{bad_input} naming a variable whose extents are not those of the axes

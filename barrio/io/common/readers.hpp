@@ -41,6 +41,10 @@ mesh::MeshTables read_vtkhdf(mpi::Context& context, const std::string& path, con
 /// Read the first grid of an XDMF file, or the pieces of a collection, with the attributes on its points and cells.
 mesh::MeshTables read_xdmf(mpi::Context& context, const std::string& path, const TableOptions& options);
 
+/// Remedy of a file that has points only.
+inline constexpr const char* no_cells_remedy =
+    "give a file with edges, faces or volume cells; barrio delaunay makes triangles and tets of points";
+
 /// Return the cell type of a name in .h5m files; empty for an unknown name.
 std::optional<mesh::CellType> cell_type_of(const std::string& h5m_name);
 /// Return the name of a type in .h5m files: "Tet" for tets.

@@ -16,7 +16,9 @@ namespace {
 
 [[noreturn]] void missing(const std::string& path, GlobalId tag) {
   throw Error(ErrorCode::bad_input,
-              {.subject = path, .cause = fmt::format("an element has node {}, which is not in the file", value(tag))});
+              {.subject = path,
+               .cause = fmt::format("an element has node {}, which is not in the file", value(tag)),
+               .remedy = damaged_remedy});
 }
 
 }  // namespace
@@ -31,7 +33,9 @@ VertexRows::VertexRows(mpi::Context& context, const std::string& path, std::vect
   agree_after(context, [&] {
     for (std::size_t i = 1; i < held_.size(); ++i)
       if (held_[i].tag == held_[i - 1].tag)
-        throw Error(ErrorCode::bad_input, {.subject = path, .cause = fmt::format("has node {} twice", held_[i].tag)});
+        throw Error(ErrorCode::bad_input, {.subject = path,
+                                           .cause = fmt::format("has node {} twice", held_[i].tag),
+                                           .remedy = "number the nodes of the file anew"});
   });
   first_row_ = mpi::exclusive_sum(context, std::ssize(held_));
   tables.vertices = {mpi::sum(context, std::ssize(held_)), context.size()};

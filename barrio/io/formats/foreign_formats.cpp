@@ -141,6 +141,58 @@ bool is_stl(std::string_view head, const Lines& lines, std::uint64_t file_bytes)
   return n > 0 && file_bytes == n_head + n_facet * n;
 }
 
+/// Counts of vertices, triangles, quads, tets, pyramids, prisms and hexes, as text or in front of binary numbers.
+bool is_aflr3(std::string_view head, const Lines& lines, std::uint64_t file_bytes) {
+  if (are_counts(lines[0], 7) && numbers_in(lines[1]).size() == 3) return true;
+  std::array<std::uint32_t, 7> n{};
+  if (head.size() < sizeof n) return false;
+  std::memcpy(n.data(), head.data(), sizeof n);
+  constexpr std::array<std::uint64_t, 7> n_nodes{0, 3, 4, 4, 5, 6, 8};
+  for (const bool is_swapped : {false, true}) {
+    if (is_swapped)
+      for (std::uint32_t& one : n) one = __builtin_bswap32(one);
+    // Vertices, the nodes of all elements, and a number for each triangle and quad.
+    for (const std::uint64_t real_bytes : {sizeof(double), sizeof(float)}) {
+      std::uint64_t n_bytes = sizeof n + 3 * real_bytes * n[0] + 4 * (std::uint64_t{n[1]} + n[2]);
+      for (std::size_t k = 1; k < n.size(); ++k) n_bytes += 4 * n_nodes[k] * n[k];
+      if (n[0] > 0 && n_bytes == file_bytes) return true;
+    }
+  }
+  return false;
+}
+
+/// The dimension, a type of elements of GiD with its number of nodes, two numbers, then 1, 0, 0.
+bool is_gid(std::string_view head) {
+  if (head.substr(0, 64).find("GID_MESHSET") != head.npos) return true;
+  std::array<std::uint32_t, 8> words{};
+  if (head.size() < 64) return false;
+  std::memcpy(words.data(), head.data(), sizeof words);
+  constexpr std::array<std::array<std::uint32_t, 3>, 10> n_nodes{{{2, 3, 0},
+                                                                  {3, 6, 0},
+                                                                  {4, 8, 9},
+                                                                  {4, 10, 0},
+                                                                  {8, 20, 27},
+                                                                  {6, 15, 18},
+                                                                  {1, 0, 0},
+                                                                  {5, 13, 14},
+                                                                  {1, 0, 0},
+                                                                  {1, 0, 0}}};
+  if (words[5] != 1 || words[6] != 0 || words[7] != 0) return false;
+  const auto [dimension, type, n] = std::array{words[0], words[1], words[2]};
+  return (dimension == 2 || dimension == 3) && type >= 1 && type <= n_nodes.size() && n > 0 &&
+         std::ranges::find(n_nodes[type - 1], n) != n_nodes[type - 1].end();
+}
+
+/// Counts of parts, vertices, polygons and edges; then the first and the last polygon of each part.
+bool is_byu(const Lines& lines) {
+  if (!are_counts(lines[0], 4)) return false;
+  const std::vector<double> counts = numbers_in(lines[0]);
+  const std::vector<double> ranges = numbers_in(lines[1]);
+  return counts[0] >= 1 && counts[1] >= 3 && counts[2] >= 1 && counts[3] >= counts[2] && ranges.size() >= 2 &&
+         static_cast<double>(ranges.size()) <= 2.0 * counts[0] && ranges.size() % 2 == 0 && ranges[0] == 1 &&
+         ranges[1] >= 1 && ranges[1] <= counts[2];
+}
+
 bool is_ensight(std::string_view head, const Lines& lines) {
   return head.starts_with("C Binary") || head.starts_with("Fortran Binary") ||
          (lines[0].starts_with("FORMAT") && lines.have("type:") && lines.have("GEOMETRY"));
@@ -224,6 +276,14 @@ constexpr std::array text_rows{
     TextRow{[](auto head, const auto& lines, auto n) { return is_stl(head, lines, n); },
             {"a surface in STL", by_meshio_or_gmsh}},
     TextRow{[](auto, const auto& lines, auto) { return is_obj(lines); }, {"a surface of Wavefront (.obj)", by_meshio}},
+    TextRow{[](auto, const auto& lines, auto) { return lines.have("mshid="); },
+            {"a mesh or geometry of JIGSAW (.msh)", "let jigsawpy write a mesh for VTK: jigsawpy.savevtk"}},
+    TextRow{[](auto head, const auto& lines, auto n) { return is_aflr3(head, lines, n); },
+            {"a mesh of AFLR3 (.ugrid)", by_meshio}},
+    TextRow{[](auto head, const auto&, auto) { return is_gid(head); },
+            {"a binary mesh of GiD (.msh)", "open it in GiD, and export it in another format"}},
+    TextRow{[](auto, const auto& lines, auto) { return is_byu(lines); },
+            {"a surface of MOVIE.BYU (.g)", "open it in ParaView, and save the data as .vtk"}},
     TextRow{[](auto, const auto& lines, auto) { return is_ucd(lines); }, {"a mesh of AVS (UCD, .inp)", by_meshio}},
     TextRow{[](auto, const auto& lines, auto) { return is_freefem(lines); },
             {"a mesh of FreeFem (.msh)", "let FreeFem write it for Medit: savemesh(Th, \"OUT.mesh\")"}},
@@ -264,6 +324,8 @@ std::optional<ForeignFormat> find_foreign_format(UnknownFile& file) {
     return ForeignFormat{"a file of MED (Salome)", by_meshio_or_gmsh};
   if (file.has_group("/meshes") && file.has_group("/settings"))
     return ForeignFormat{"a case of Fluent on HDF5 (.cas.h5)", by_paraview};
+  if (file.has_group("/element_vertices") && file.has_group("/vertex_coordinates") && file.has_group("/boundary_size"))
+    return ForeignFormat{"a partitioned mesh of SeisSol in netCDF", "give the mesh from which it was made"};
   if (const files::NetcdfFile* const netcdf = file.netcdf(); netcdf != nullptr) {
     const files::NetcdfListing list = netcdf->list();
     for (const NetcdfRow& row : netcdf_rows)

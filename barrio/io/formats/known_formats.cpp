@@ -36,7 +36,9 @@ std::string head_of(const std::string& path) {
     if (const std::optional<ForeignFormat> foreign = find_foreign_folder(path))
       throw Error(ErrorCode::bad_input,
                   {.subject = path, .cause = fmt::format("is {}", foreign->name), .remedy = foreign->remedy});
-    throw Error(ErrorCode::failed, {.subject = path, .cause = "is a folder, not a mesh file"});
+    throw Error(
+        ErrorCode::failed,
+        {.subject = path, .cause = "is a folder, not a mesh file", .remedy = "give the file of a mesh in the folder"});
   }
   std::ifstream file(path, std::ios::binary);
   if (!file) {

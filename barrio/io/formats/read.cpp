@@ -46,11 +46,12 @@ mesh::MeshTables read_unchanged(mpi::Context& context, const std::string& path, 
     fault = error;
   }
   agree(context, watch ? watch->explain(*fault) : Status());  // whichever rank met the fault, rank 0 knows the cause
-  if (fault->code() != ErrorCode::bad_input || fault->subject().find(path) != std::string::npos)
-    throw AgreedError(*fault);
+  const bool has_path = fault->subject().find(path) != std::string::npos;
+  if (fault->code() != ErrorCode::bad_input || (has_path && !fault->remedy().empty())) throw AgreedError(*fault);
   // The name of a dataset does not identify its file: add the path.
-  const ErrorText text{
-      .subject = fmt::format("{}: {}", path, fault->subject()), .cause = fault->cause(), .remedy = fault->remedy()};
+  const ErrorText text{.subject = has_path ? fault->subject() : fmt::format("{}: {}", path, fault->subject()),
+                       .cause = fault->cause(),
+                       .remedy = fault->remedy().empty() ? damaged_remedy : fault->remedy()};
   throw AgreedError(Error(fault->code(), text), fault->first_rank());
 }
 

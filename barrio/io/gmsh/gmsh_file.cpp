@@ -88,8 +88,10 @@ class Indexer {
                    .cause = fmt::format("is of format {:.1f}; barrio reads 4.1, 2.2 and 1.0", version),
                    .remedy = "save it again: gmsh IN -save -format msh41 -o OUT"});
     }
-    if (size != 8) in_.refuse(fmt::format("has integers of {} bytes, but they must have 8", size));
     if (index_.is_binary) {
+      if (size != 8)  // of a text it says nothing
+        in_.refuse(fmt::format("has numbers of {} bytes, but they must have 8", size),
+                   "save it again: gmsh IN -save -format msh41 -o OUT");
       if (in_.binary<int>() != 1) in_.refuse("was written with another byte order");
       in_.need_line();
     }

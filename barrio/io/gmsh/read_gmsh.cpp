@@ -186,7 +186,8 @@ MeshTables read_gmsh(mpi::Context& context, const std::string& path) {
     tables.blocks.push_back(std::move(block));
   }
   if (tables.top_dim() == Dim::vertex)
-    throw AgreedError(ErrorCode::bad_input, {.subject = path, .cause = "has no elements other than points"});
+    throw AgreedError(ErrorCode::bad_input,
+                      {.subject = path, .cause = "has no elements other than points", .remedy = no_cells_remedy});
 
   // Physical groups become sets: materials of the top dimension, boundaries below it, and sets of vertices.
   std::map<std::pair<int, int>, std::int32_t> set_of;

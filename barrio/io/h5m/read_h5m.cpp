@@ -129,7 +129,7 @@ MeshTables read_all(mpi::Context& context, const std::string& path, const Plan& 
   }
   agree(context, fault);
   if (tables.top_dim() == Dim::vertex) {
-    throw AgreedError(ErrorCode::bad_input, {.subject = path, .cause = "has no elements"});
+    throw AgreedError(ErrorCode::bad_input, {.subject = path, .cause = "has no elements", .remedy = no_cells_remedy});
   }
   {
     const Region region(context.trace(), cells_region);

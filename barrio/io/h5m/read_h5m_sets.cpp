@@ -54,21 +54,23 @@ std::string name_of(const Plan& plan, std::int64_t set) {
   return at != plan.names.end() && at->first == set ? at->second : "";
 }
 
+/// Return the value of a tag on a set; null without one.
+const files::H5mSetValue* value_of(const std::vector<files::H5mSetValue>& values, std::int64_t set) {
+  const auto at = std::ranges::lower_bound(values, set, {}, &files::H5mSetValue::set);
+  return at != values.end() && at->set == set ? &*at : nullptr;
+}
+
 /// Return the meanings that tags give to a set, in the order of `set_tags`.
 std::vector<mesh::SetRole> roles_of(const Plan& plan, std::int64_t set) {
   std::vector<mesh::SetRole> roles;
-  const auto value_in = [&](const std::vector<files::H5mSetValue>& values) -> const files::H5mSetValue* {
-    const auto at = std::ranges::lower_bound(values, set, {}, &files::H5mSetValue::set);
-    return at != values.end() && at->set == set ? &*at : nullptr;
-  };
   for (std::size_t k = 0; k < set_tags.size(); ++k) {
-    const files::H5mSetValue* entry = value_in(plan.kinds[k]);
+    const files::H5mSetValue* entry = value_of(plan.kinds[k], set);
     if (entry == nullptr) continue;
     mesh::SetRole role{set_tags[k].kind, static_cast<std::int32_t>(entry->value), Dim::vertex};
     if (role.kind == SetKind::geometry) {
       if (entry->value < 0 || entry->value > 3) continue;  // 4 marks groups of geometry
       role.geometry_dim = Dim{static_cast<int>(entry->value)};
-      const files::H5mSetValue* id = value_in(plan.global_ids);
+      const files::H5mSetValue* id = value_of(plan.global_ids, set);
       role.id = id != nullptr ? static_cast<std::int32_t>(id->value) : 0;
     }
     roles.push_back(role);
@@ -188,6 +190,8 @@ std::vector<std::int32_t> make_sets(const Plan& plan, const H5mContents& content
       info.id = roles[0].id;
       info.geometry_dim = roles[0].geometry_dim;
       info.more_roles.assign(roles.begin() + 1, roles.end());
+    } else if (const files::H5mSetValue* id = value_of(plan.global_ids, set); id != nullptr && id->value > 0) {
+      info.id = static_cast<std::int32_t>(id->value);
     }
     info.is_ordered = is_list(plan.list.flags[s]);
     info.tracks_members = (plan.list.flags[s] & files::H5mSetList::tracking) != 0;

@@ -346,7 +346,8 @@ std::vector<TagPlan> look_at_tags(hid_t file, const files::H5mCatalog& catalog, 
     plan.n_sparse = tag.n_sparse;
     plan.dense_on = tag.dense_on;
     if (plan.info.length_varies && !plan.dense_on.empty())
-      throw Error(ErrorCode::bad_input, {.subject = where, .cause = "has values of varying length in a table"});
+      throw Error(ErrorCode::bad_input,
+                  {.subject = where, .cause = "has values of varying length in a table", .remedy = damaged_remedy});
     if (plan.n_sparse > 0) check_integers(file, where + "/id_list", plan.n_sparse);
     if (plan.n_sparse > 0) check_values(file, where + "/values", shape, plan.info.length_varies ? -1 : plan.n_sparse);
     if (plan.n_sparse > 0 && plan.info.length_varies) check_integers(file, where + "/var_indices", plan.n_sparse);

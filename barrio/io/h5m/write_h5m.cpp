@@ -113,7 +113,18 @@ void write_names(mpi::Context& context, H5mFile& file, const MeshTables& tables,
   detail::write_tag(context, file, tables, ids, tag);
 }
 
-/// Write GLOBAL_ID of vertices and elements (their row, from 1) and of geometry sets, unless the mesh brings its own.
+/// Add the ids of sets that no other tag holds: those of geometry, and of sets without a meaning. Local.
+void add_ids_of_sets(const MeshTables& tables, mesh::TagTable& tag) {
+  for (std::int32_t s = 0; s < std::ssize(tables.sets); ++s) {
+    const mesh::SetInfo& set = tables.sets[s];
+    const bool has_meaning = std::ranges::any_of(
+        detail::set_tags, [&](const detail::SetTag& known) { return set.id_as(known.kind).has_value(); });
+    const auto id = has_meaning || set.id == 0 ? set.id_as(SetKind::geometry) : std::optional(set.id);
+    if (id && std::ranges::find(tag.on_sets.sets, s) == tag.on_sets.sets.end()) add(tag, s, *id);
+  }
+}
+
+/// Write GLOBAL_ID of vertices and elements (their row, from 1) and of sets, unless the mesh brings its own.
 void write_global_ids(mpi::Context& context, H5mFile& file, const MeshTables& tables, const WrittenIds& ids) {
   auto tag = tag_on_sets(detail::global_id_tag, mesh::TagType::int32, 1);
   tag.info.storage = mesh::TagStorage::dense;
@@ -131,8 +142,7 @@ void write_global_ids(mpi::Context& context, H5mFile& file, const MeshTables& ta
   add_column(-1, tables.vertices, 0);
   for (std::int32_t b = 0; b < std::ssize(tables.blocks); ++b)
     add_column(b, tables.blocks[b].rows, tables.first_row(b));
-  for (std::int32_t s = 0; s < std::ssize(tables.sets); ++s)
-    if (const auto id = tables.sets[s].id_as(SetKind::geometry)) add(tag, s, *id);
+  add_ids_of_sets(tables, tag);
   detail::write_tag(context, file, tables, ids, tag);
 }
 
@@ -242,8 +252,16 @@ void write_tables(mpi::Context& context, const MeshTables& tables, std::span<con
   if (!has_tag(options.partition_tag)) write_parts(context, file, tables, ids, options.partition_tag);
   write_roles(context, file, tables, ids);
   write_names(context, file, tables, ids);
-  for (const mesh::TagTable& tag : tables.tags)
-    if (tag.info.name != detail::name_tag) detail::write_tag(context, file, tables, ids, tag);
+  for (const mesh::TagTable& tag : tables.tags) {
+    if (tag.info.name == detail::name_tag) continue;
+    if (tag.info.name == detail::global_id_tag && tag.info.type == mesh::TagType::int32 && tag.info.n_components == 1) {
+      mesh::TagTable with_sets = tag;
+      add_ids_of_sets(tables, with_sets);
+      detail::write_tag(context, file, tables, ids, with_sets);
+    } else {
+      detail::write_tag(context, file, tables, ids, tag);
+    }
+  }
   const bool is_full = options.full_parts && tables.n_parts > 0;
   detail::write_sets(context, file, tables, ids,
                      is_full ? mesh::compute_part_contents(context, tables) : mesh::PartContents{});

@@ -38,7 +38,8 @@ class MeditTablesMaker {
       for (const MeditSection& section : index_.sections) read(in, section);
     });
     if (tables_.top_dim() == Dim::vertex)
-      throw AgreedError(ErrorCode::bad_input, {.subject = path_, .cause = "has no cells other than points"});
+      throw AgreedError(ErrorCode::bad_input,
+                        {.subject = path_, .cause = "has no cells other than points", .remedy = no_cells_remedy});
     add_reference_sets();
     add_lists();
     tell_of_doubts();

@@ -91,15 +91,25 @@ class Indexer {
       if (sections_[1].n > 0) in_.refuse("has NELEM= twice");
       section(1, number_in(word, value));
     } else if (word == "MARKER_TAG") {
-      catalog.markers.emplace_back(value);
+      is_halo_ = value == "SEND_RECEIVE";
+      if (is_halo_)
+        leave_out(value);
+      else
+        catalog.markers.emplace_back(value);
+    } else if (is_halo_ && (word == "MARKER_ELEMS" || word == "SEND_TO" || word == "SEND_RECV")) {
+      is_known_ = false;  // pass over the copies of points that follow
     } else if (word == "MARKER_ELEMS") {
       if (catalog.markers.size() + 1 != sections_.size()) in_.refuse("has MARKER_ELEMS= without MARKER_TAG= before it");
       sections_.emplace_back();
       section(sections_.size() - 1, number_in(word, value));
-    } else if (word != "NMARK" && word != "NZONE" && word != "IZONE" && word != "SEND_RECV") {
+    } else if (word != "NMARK" && word != "NZONE" && word != "IZONE") {
       is_known_ = false;
-      if (std::ranges::find(catalog.left_out, word) == catalog.left_out.end()) catalog.left_out.emplace_back(word);
+      leave_out(word);
     }
+  }
+  void leave_out(std::string_view word) {
+    std::vector<std::string>& all = index_.catalog.left_out;
+    if (std::ranges::find(all, word) == all.end()) all.emplace_back(word);
   }
   void section(std::size_t place, std::int64_t n) {
     MarkedLines& lines = sections_[place];
@@ -142,6 +152,7 @@ class Indexer {
   std::vector<MarkedLines> sections_ = std::vector<MarkedLines>(2);
   bool has_points_ = false;
   bool is_known_ = true;  ///< the last keyword
+  bool is_halo_ = false;  ///< the last marker has copies of points, no sides
 };
 
 }  // namespace

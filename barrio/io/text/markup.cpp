@@ -39,6 +39,10 @@ std::string read_markup(const std::string& path, const std::string& remedy,
     const auto is_whole = [&] {
       if (tag.starts_with("<!--")) return tag.ends_with("-->");
       if (tag.starts_with("<![CDATA[")) return tag.ends_with("]]>");
+      if (tag.back() == '>' && tag.starts_with("<!DOCTYPE") && tag.find('[') != std::string::npos) {
+        const auto before = tag.find_last_not_of(" \t\r\n", tag.size() - 2);
+        return tag[before] == ']';  // else the end of a declaration within
+      }
       return tag.back() == '>';
     };
     while (!is_whole()) {

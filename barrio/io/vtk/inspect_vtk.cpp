@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <set>
 
@@ -108,6 +109,13 @@ class Inspector {
     }
     std::erase_if(placed_, [&](const PlacedPoint& p) { return is_of_ghost_[p.row] && !is_used_[p.row]; });
     const std::int64_t n = std::ssize(placed_);
+    const PointCopies by_id = find_copies_by_id();
+    if (!ids_.empty() && by_id.n_ambiguous == 0 && !is_apart(by_id)) {
+      result["vertices"] = n - std::ssize(by_id.copies);
+      return;
+    }
+    if (!ids_.empty())
+      lacking_.insert(fmt::format("array '{}', marked as global ids of points, which do not fit", id_name_));
     const PointCopies found = find_copies(std::move(placed_));
     result["vertices"] = n - std::ssize(found.copies);
     if (found.n_ambiguous > 0)
@@ -117,6 +125,25 @@ class Inspector {
                       found.n_ambiguous));
   }
 
+  [[nodiscard]] PointCopies find_copies_by_id() const {
+    std::vector<PlacedPoint> points;
+    for (const PlacedPoint& point : placed_)
+      if (!ids_.empty())
+        points.push_back({{static_cast<std::uint64_t>(ids_[point.row]), 0, 0}, point.row, point.piece});
+    return find_copies(std::move(points));
+  }
+
+  /// Tell whether copies are not where their originals are, as the reader does.
+  [[nodiscard]] bool is_apart(const PointCopies& found) const {
+    double size = 0.0;
+    for (const Point& x : points_) size = std::max({size, std::abs(x[0]), std::abs(x[1]), std::abs(x[2])});
+    return std::ranges::any_of(found.copies, [&](const PointCopies::Copy& copy) {
+      for (std::size_t k = 0; k < 3; ++k)
+        if (std::abs(points_[copy.row][k] - points_[copy.of][k]) > point_tolerance * size) return true;
+      return false;
+    });
+  }
+
   void mark(const std::vector<std::int64_t>& points, std::vector<bool>& marks) const {
     if (!with_quality()) return;
     marks.resize(shares_.n_points, false);
@@ -124,13 +151,14 @@ class Inspector {
       if (point >= 0 && point < shares_.n_points) marks[point] = true;
   }
 
-  /// Note the points of a share, to compare them with those of other pieces: by their global ids if these are marked.
+  /// Note the points of a share, and their global ids if these are marked, to compare them with those of other pieces.
   void note_points(const VtkGrid& grid) {
     const VtkArray* ids = find_id_array(grid.on_points);
     for (std::size_t p = 0; 3 * p < grid.coordinates.size(); ++p, ++n_noted_) {
       placed_.push_back(placed_point(&grid.coordinates[3 * p], n_noted_, grid.first_points));
-      if (ids != nullptr) placed_.back().place = {static_cast<std::uint64_t>(std::get<0>(ids->values)[p]), 0, 0};
+      if (ids != nullptr) ids_.push_back(std::get<0>(ids->values)[p]);
     }
+    if (ids != nullptr) id_name_ = ids->name;
   }
 
   void look_at(VtkGrid grid) {
@@ -192,8 +220,9 @@ class Inspector {
       for (std::size_t k = 0; k < mesh::n_corners(shape->type, n_nodes); ++k) {
         const std::int64_t node = grid.nodes[first + shape->place_of(k)];
         if (node < 0 || node >= shares_.n_points)
-          throw Error(ErrorCode::bad_input,
-                      {.subject = path_, .cause = fmt::format("a cell has point {}, which does not exist", node)});
+          throw Error(ErrorCode::bad_input, {.subject = path_,
+                                             .cause = fmt::format("a cell has point {}, which does not exist", node),
+                                             .remedy = damaged_remedy});
         corners.push_back(points_[node]);
       }
       quality.add(shape->type, corners);
@@ -212,6 +241,8 @@ class Inspector {
   std::vector<Point> points_;
   std::size_t n_pieces_ = 0;
   std::vector<PlacedPoint> placed_;
+  std::vector<std::int64_t> ids_;  ///< of all points, if they are marked
+  std::string id_name_;
   std::int64_t n_noted_ = 0;
   std::vector<bool> is_used_;  ///< by cells that are no ghosts
   std::vector<bool> is_of_ghost_;

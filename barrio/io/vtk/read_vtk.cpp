@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "barrio/base/slabs.hpp"
 #include "barrio/io/common/readers.hpp"
@@ -51,7 +52,7 @@ class VtkShareReader {
       auto& arrays = section.use == Use::on_points ? grid_.on_points : grid_.on_cells;
       array_of_.back() = arrays.size();
       arrays.push_back({.name = index_.names[n_named++], .n_components = section.n_components, .values = {}});
-      if (!is_integer(section.number)) arrays.back().values = std::vector<double>();
+      if (!is_integer(section.number) && section.is_colour == 0) arrays.back().values = std::vector<double>();
     }
   }
 
@@ -61,7 +62,6 @@ class VtkShareReader {
   }
 
   void read(const VtkIndex::Section& section, std::size_t place, std::int64_t n) {
-    const bool is_binary = index_.head.is_binary;
     switch (section.use) {
       case Use::points: return numbers(section, n, grid_.coordinates);
       case Use::x_axis: return numbers(section, n, axes_[0]);
@@ -74,9 +74,18 @@ class VtkShareReader {
         return numbers(section, n, ends_);
       case Use::connectivity: return cells(section, n);
       case Use::types: return types(section, n);
-      case Use::on_points:
-        return read_vtk_numbers(in_, section.number, is_binary, n, grid_.on_points[array_of_[place]]);
-      case Use::on_cells: return read_vtk_numbers(in_, section.number, is_binary, n, grid_.on_cells[array_of_[place]]);
+      case Use::on_points: return values(section, n, grid_.on_points[array_of_[place]]);
+      case Use::on_cells: return values(section, n, grid_.on_cells[array_of_[place]]);
+    }
+  }
+
+  void values(const VtkIndex::Section& section, std::int64_t n, VtkArray& array) {
+    if (section.is_colour == 0) return read_vtk_numbers(in_, section.number, index_.head.is_binary, n, array);
+    std::vector<double> parts;
+    numbers(section, n, parts);
+    for (const double part : parts) {  // rounded as VTK does, from single precision
+      const double byte = std::floor(255.0 * static_cast<double>(static_cast<float>(part)) + 0.5);
+      std::get<0>(array.values).push_back(static_cast<std::int64_t>(byte > 0.0 ? std::min(byte, 255.0) : 0.0));
     }
   }
 

@@ -44,7 +44,8 @@ struct VtkIndex {
     Use use;
     VtkNumber number;
     std::int32_t n_components;
-    std::int32_t cell_type;  ///< of all cells of the section; 0: another section states the types
+    std::int32_t cell_type;      ///< of all cells of the section; 0: another section states the types
+    std::int32_t is_colour = 0;  ///< 0 to 1 in a text stand for 0 to 255
   };
   struct Head {
     bool is_binary = false;

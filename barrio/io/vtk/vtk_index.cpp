@@ -133,7 +133,7 @@ class VtkIndexer {
       scalars();
     } else if (keyword == "color_scalars") {
       const std::string name = decoded(next_word());
-      data(name, head().is_binary ? "unsigned_char" : "float", next_number<std::int64_t>(), n_data_);
+      data(name, head().is_binary ? "unsigned_char" : "float", next_number<std::int64_t>(), n_data_, !head().is_binary);
     } else if (keyword == "lookup_table") {
       next_word();
       const VtkNumber number = head().is_binary ? VtkNumber::uint8 : VtkNumber::float32;
@@ -279,7 +279,8 @@ class VtkIndexer {
     return true;
   }
 
-  void data(const std::string& name, const std::string& type, std::int64_t n_components, std::int64_t n_rows) {
+  void data(const std::string& name, const std::string& type, std::int64_t n_components, std::int64_t n_rows,
+            bool is_colour = false) {
     if (n_components < 1 || n_components > 1 << 14)
       in_.refuse(fmt::format("has an array '{}' of {} components, which makes no sense", name, n_components));
     in_.checked_count(n_rows);
@@ -293,7 +294,7 @@ class VtkIndexer {
     const VtkNumber number = number_type(type);
     if (has_data_) {
       index_.names.push_back(name);
-      cutter_.cut({use_, number, static_cast<std::int32_t>(n_components), 0},
+      cutter_.cut({use_, number, static_cast<std::int32_t>(n_components), 0, is_colour ? 1 : 0},
                   use_ == Use::on_points ? std::span<const std::int64_t>(&n_rows, 1) : runs_);
     } else {
       cutter_.pass_over(number, n_components * n_rows);

@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <span>
 
+#include "barrio/base/json.hpp"
+#include "barrio/mpi/collectives.hpp"
+
 namespace barrio::io::detail {
 namespace {
 
@@ -15,7 +18,39 @@ std::string described(const std::vector<std::string>& names, std::string_view wh
   return fmt::format("{} '{}'{}", what, fmt::join(shown, "', '"), shown.size() < names.size() ? " and more" : "");
 }
 
+void add_new(std::vector<std::string>& all, const std::vector<std::string>& others) {
+  for (const std::string& name : others)
+    if (std::ranges::find(all, name) == all.end()) all.push_back(name);
+}
+
+std::string encoded(const VtkLeftOut& all) {
+  return Json{all.arrays, all.field_data, all.others}.dump(-1, ' ', true, Json::error_handler_t::replace);
+}
+
+VtkLeftOut decoded(const std::string& text) {
+  const Json all = Json::parse(text);
+  const auto names = [&](int k) { return all[k].get<std::vector<std::string>>(); };
+  return {names(0), names(1), names(2)};
+}
+
 }  // namespace
+
+void VtkLeftOut::add(const VtkLeftOut& other) {
+  add_new(arrays, other.arrays);
+  add_new(field_data, other.field_data);
+  add_new(others, other.others);
+}
+
+void VtkLeftOut::unite(mpi::Context& context) {
+  std::string all =
+      mpi::reduce_to_root(context, encoded(*this), [](const std::string& merged, const std::string& of_higher_rank) {
+        VtkLeftOut both = decoded(merged);
+        both.add(decoded(of_higher_rank));
+        return encoded(both);
+      });
+  mpi::broadcast(context, all);
+  *this = decoded(all);
+}
 
 void VtkLeftOut::tell(mpi::Context& context, const std::string& path) const {
   const std::vector<std::string> all = unsupported();

@@ -212,7 +212,7 @@ class Uniter {
   std::int64_t count_apart(const std::vector<Copy>& copies) {
     double size = 0.0;
     for (const double x : grid_.coordinates) size = std::max(size, std::abs(x));
-    const double tolerance = 1e-6 * mpi::max(context_, size);
+    const double tolerance = point_tolerance * mpi::max(context_, size);
     std::vector<std::int64_t> originals;
     for (const Copy& copy : copies) originals.push_back(copy.of);
     using Place = std::array<double, 3>;

@@ -30,6 +30,9 @@ struct PlacedPoint {
 };
 PlacedPoint placed_point(const double* coordinates, std::int64_t row, const std::vector<std::int64_t>& first_points);
 
+/// Part of the largest coordinate: points of one global id that are farther apart are not one.
+inline constexpr double point_tolerance = 1e-6;
+
 /// Copies of points that were found.
 struct PointCopies {
   struct Copy {

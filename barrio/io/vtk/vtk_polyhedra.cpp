@@ -68,18 +68,48 @@ class FaceStore {
   VtkLoops points_;  ///< of the wanted faces, not closed
 };
 
-/// Append a prism as loops: the base, the top, the sides, all outwards. VTK numbers the base counter-clockwise as seen
-/// from the top, then the top.
-void add_loops_of_prism(std::span<const std::int64_t> nodes, std::vector<std::int64_t>& loops) {
-  const std::size_t n = nodes.size() / 2;
-  std::vector<std::int64_t> base(nodes.begin(), nodes.begin() + static_cast<std::ptrdiff_t>(n));
-  std::ranges::reverse(base);
-  add_loop(base, loops);
-  add_loop(nodes.subspan(n), loops);
-  for (std::size_t i = 0; i < n; ++i) {
-    const std::size_t next = (i + 1) % n;
-    add_loop(std::array{nodes[i], nodes[next], nodes[n + next], nodes[n + i]}, loops);
+/// Return the faces of a prism: the base, the top, the sides, all outwards. VTK numbers the base counter-clockwise as
+/// seen from the top, then the top.
+std::vector<std::vector<std::int64_t>> faces_of_prism(std::span<const std::int64_t> nodes) {
+  const auto n = static_cast<std::ptrdiff_t>(nodes.size() / 2);
+  std::vector<std::vector<std::int64_t>> faces{{nodes.begin(), nodes.begin() + n}, {nodes.begin() + n, nodes.end()}};
+  std::ranges::reverse(faces[0]);
+  for (std::size_t i = 0; i < nodes.size() / 2; ++i) {
+    const std::size_t next = (i + 1) % (nodes.size() / 2);
+    const std::size_t above = nodes.size() / 2;
+    faces.push_back({nodes[i], nodes[next], nodes[above + next], nodes[above + i]});
   }
+  return faces;
+}
+
+/// Drop what collapsed in the faces of a cell that has a point at several corners: edges of no length, faces of fewer
+/// than three points, and pairs of faces with the same points.
+void drop_collapsed(std::vector<std::vector<std::int64_t>>& faces) {
+  for (std::vector<std::int64_t>& face : faces) {
+    face.erase(std::ranges::unique(face).begin(), face.end());
+    while (face.size() > 1 && face.front() == face.back()) face.pop_back();
+  }
+  std::erase_if(faces, [](const auto& face) { return face.size() < 3; });
+  for (std::size_t i = 0; i < faces.size();) {
+    const auto twin = std::find_if(faces.begin() + static_cast<std::ptrdiff_t>(i) + 1, faces.end(), [&](auto& other) {
+      return other.size() == faces[i].size() && std::ranges::is_permutation(other, faces[i]);
+    });
+    if (twin == faces.end()) {
+      ++i;
+      continue;
+    }
+    faces.erase(twin);
+    faces.erase(faces.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+}
+
+/// Append a prism as loops, also one that has a point at several corners.
+void add_loops_of_prism(std::span<const std::int64_t> nodes, std::vector<std::int64_t>& loops) {
+  auto faces = faces_of_prism(nodes);
+  std::vector<std::int64_t> distinct(nodes.begin(), nodes.end());
+  sort_unique(distinct);
+  if (distinct.size() < nodes.size()) drop_collapsed(faces);
+  for (const std::vector<std::int64_t>& face : faces) add_loop(face, loops);
 }
 
 /// Replace the nodes of the cells for which `wants(cell)` is true by the loops that `make(nodes, loops)` appends. They

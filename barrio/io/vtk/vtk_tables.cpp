@@ -12,6 +12,7 @@
 #include "barrio/exchange/router.hpp"
 #include "barrio/io/common/id_sets.hpp"
 #include "barrio/io/common/new_tags.hpp"
+#include "barrio/io/common/readers.hpp"
 #include "barrio/io/vtk/vtk_grid.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
@@ -58,7 +59,8 @@ class TablesMaker {
     find_blocks();
     for (std::size_t b = 0; b < tables_.blocks.size(); ++b) fill(tables_.blocks[b], moves_[b]);
     if (tables_.top_dim() == Dim::vertex)
-      throw AgreedError(ErrorCode::bad_input, {.subject = path_, .cause = "has no cells other than points"});
+      throw AgreedError(ErrorCode::bad_input,
+                        {.subject = path_, .cause = "has no cells other than points", .remedy = no_cells_remedy});
     keep_last_of_a_name(grid_.on_points);
     keep_last_of_a_name(grid_.on_cells);
     take_structure();
@@ -181,10 +183,11 @@ class TablesMaker {
   /// Name the values of cells that are points: vertices stand for these, and are in their sets only.
   void say_what_points_lose() {
     const std::int64_t n = mpi::sum(context_, std::ssize(points_));
-    if (n == 0) return;
+    const std::int64_t n_in_sets = mpi::sum(context_, n_points_in_sets_);
+    if (n == 0 || (grid_.on_cells.empty() && n_in_sets == n)) return;
     if (grid_.on_cells.empty())
       return context_.log().notice(
-          fmt::format("{}: {} cell(s) that are points are left out: they are in no set", path_, n));
+          fmt::format("{}: {} cell(s) that are points are left out: they are in no set", path_, n - n_in_sets));
     std::vector<std::string> names;
     for (const VtkArray& array : grid_.on_cells) names.push_back(fmt::format("'{}'", array.name));
     context_.log().notice(fmt::format("{}: {} cell(s) that are points are left out with their values of {}", path_, n,
@@ -202,12 +205,30 @@ class TablesMaker {
         if (is_set_id(array.name, id)) sets.add(dim, id, first + i);
       }
     }
-    for (const std::size_t c : points_)
-      if (is_set_id(array.name, ids[c])) sets.add(Dim::vertex, ids[c], point_of(c));
-    if (sets.move_into(context_, tables_, set_names_)) return true;
+    std::int64_t n_points = 0;
+    for (const std::size_t c : points_) {
+      if (!is_set_id(array.name, ids[c])) continue;
+      sets.add(Dim::vertex, ids[c], point_of(c));
+      ++n_points;
+    }
+    if (sets.move_into(context_, tables_, set_names_)) {
+      n_points_in_sets_ = n_points;
+      say_what_is_in_no_set(array);
+      return true;
+    }
     context_.log().notice(
         fmt::format("{}: array '{}' has too many values for ids of sets; it stays a tag", path_, array.name));
     return false;
+  }
+
+  /// Tell of cells with a negative number in place of a material. barrio's own files mark so that a cell has none.
+  void say_what_is_in_no_set(const VtkArray& array) {
+    const std::int64_t n_here =
+        std::ranges::count_if(std::get<0>(array.values), [](std::int64_t id) { return id < 0; });
+    const std::int64_t n = mpi::sum(context_, n_here);
+    if (n > 0 && array.name != "material")
+      context_.log().notice(
+          fmt::format("{}: {} cell(s) are in no set: their number in '{}' is negative", path_, n, array.name));
   }
 
   bool add_parts(const VtkArray& array) {
@@ -310,6 +331,7 @@ class TablesMaker {
   NewTags new_tags_{context_, tables_, without_};
   std::vector<Move> moves_;          ///< by block
   std::vector<std::size_t> points_;  ///< cells of this share that are points
+  std::int64_t n_points_in_sets_ = 0;
 };
 
 }  // namespace

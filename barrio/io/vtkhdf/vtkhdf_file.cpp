@@ -51,6 +51,9 @@ class CatalogReader {
   void find_lists() {
     const std::string type = text_attribute(file_, "/VTKHDF", "Type");
     const auto version = files::read_attribute(file_, "/VTKHDF", "Version");
+    if (type.empty())
+      refuse_vtkhdf(path_, "is a VTKHDF file that does not state its type",
+                    "add the attribute Type to its group VTKHDF, with the text UnstructuredGrid or PolyData");
     if (type == "UnstructuredGrid") {
       catalog_.cells = {{.path = "/VTKHDF"}};
     } else if (type == "PolyData") {

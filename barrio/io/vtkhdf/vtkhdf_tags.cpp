@@ -7,6 +7,7 @@
 #include <array>
 #include <cstring>
 #include <limits>
+#include <set>
 
 #include "barrio/io/common/readers.hpp"
 #include "barrio/mpi/collectives.hpp"
@@ -88,6 +89,17 @@ void tell_of_entities(const Mesh& mesh, Notice& notice) {
   }
 }
 
+/// Report materials whose ids are those of others.
+void tell_of_materials(const Mesh& mesh, Notice& notice) {
+  const std::vector<std::int32_t> numbers = material_numbers(mesh);
+  for (std::size_t s = 0; s < numbers.size(); ++s) {
+    const mesh::SetInfo& info = mesh.sets()[s].info;
+    if (info.kind == mesh::SetKind::material && numbers[s] != info.id)
+      notice.leave_out(
+          fmt::format("a second material of id {} ('{}' is written as {})", info.id, info.name, numbers[s]));
+  }
+}
+
 /// Report the values that are left out of a tag that becomes an array.
 void tell_of_rest(const Mesh& mesh, const MeshTag& tag, const Counts& n, Notice& notice) {
   std::vector<std::string_view> where;
@@ -109,6 +121,7 @@ ChosenTags choose_tags(const Mesh& mesh, std::span<const FieldData* const> field
   ChosenTags chosen;
   Notice notice;
   tell_of_entities(mesh, notice);
+  tell_of_materials(mesh, notice);
   for (const auto& field : mesh.fields())
     if (field->dim != Dim::vertex && field->dim != mesh.cell_dim())
       notice.leave_out(fmt::format("field '{}' on {}", field->name, field->dim == Dim::edge ? "edges" : "faces"));
@@ -141,6 +154,25 @@ ChosenTags choose_tags(const Mesh& mesh, std::span<const FieldData* const> field
   }
   chosen.notice = notice.text();
   return chosen;
+}
+
+std::vector<std::int32_t> material_numbers(const Mesh& mesh) {
+  const auto is_material = [](const mesh::MeshSet& set) { return set.info.kind == mesh::SetKind::material; };
+  std::set<std::int32_t> taken;
+  for (const mesh::MeshSet& set : mesh.sets())
+    if (is_material(set)) taken.insert(set.info.id);
+  std::set<std::int32_t> written;
+  std::int32_t next = 1;
+  std::vector<std::int32_t> numbers;
+  for (const mesh::MeshSet& set : mesh.sets()) {
+    std::int32_t number = set.info.id;
+    if (is_material(set) && !written.insert(number).second) {
+      while (!taken.insert(next).second) ++next;
+      number = next;
+    }
+    numbers.push_back(number);
+  }
+  return numbers;
 }
 
 std::string array_name(std::string name) {

@@ -35,4 +35,8 @@ mesh::FieldData values_of(const mesh::Mesh& mesh, const TagArray& array);
 /// Return a tag's name as an array in VTKHDF: a '/' would make groups of it, so it becomes '_'.
 std::string array_name(std::string name);
 
+/// Return a number for each set of the mesh: its id, or for a material of an id that an earlier one has, a free one.
+/// The same on all ranks.
+std::vector<std::int32_t> material_numbers(const mesh::Mesh& mesh);
+
 }  // namespace barrio::io::detail

@@ -361,9 +361,11 @@ class VtkhdfWriter::Core {
     const std::size_t n = mesh_->cells().size();
     write_of_cells<std::int32_t>("part", {mesh_->cell_parts().begin(), mesh_->cell_parts().end()});
     std::vector<std::int32_t> material(n, -1);  // 0 may be the id of a material
-    for (const mesh::MeshSet& set : mesh_->sets()) {
+    const std::vector<std::int32_t> numbers = detail::material_numbers(*mesh_);
+    for (std::size_t s = 0; s < numbers.size(); ++s) {
+      const mesh::MeshSet& set = mesh_->sets()[s];
       if (set.info.kind != mesh::SetKind::material) continue;
-      for (const LocalId c : set.entities[index(mesh_->cell_dim())]) material[index(c)] = set.info.id;
+      for (const LocalId c : set.entities[index(mesh_->cell_dim())]) material[index(c)] = numbers[s];
     }
     write_of_cells<std::int32_t>("material", material);
     if (options_.pieces == Pieces::ranks_with_ghosts) {

@@ -64,6 +64,8 @@ PvtuIndex parse_pvtu(const std::string& markup, const std::string& path) {
   PvtuIndex index;
   index.on_points = declared(grid.child("PPointData"), index.left_out);
   index.on_cells = declared(grid.child("PCellData"), index.left_out);
+  for (const pugi::xml_node& node : grid.child("PFieldData").children())
+    index.left_out.field_data.emplace_back(node.attribute("Name").as_string());
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   for (const pugi::xml_node& piece : grid.children("Piece"))
     index.files.push_back((folder / piece.attribute("Source").as_string()).string());
@@ -72,8 +74,12 @@ PvtuIndex parse_pvtu(const std::string& markup, const std::string& path) {
 }
 
 /// Put the arrays of a piece into the order of those that the .pvtu file declares; others are left out.
-void choose(std::vector<VtuArray>& arrays, const std::vector<VtuArray>& wanted, const std::string& path) {
+void choose(std::vector<VtuArray>& arrays, const std::vector<VtuArray>& wanted, const std::string& path,
+            VtkLeftOut& left_out) {
   std::vector<VtuArray> chosen;
+  for (const VtuArray& one : arrays)
+    if (std::ranges::find(wanted, one.name, &VtuArray::name) == wanted.end())
+      left_out.add({.others = {fmt::format("array '{}' of pieces, which the .pvtu file does not declare", one.name)}});
   for (const VtuArray& one : wanted) {
     const auto found = std::ranges::find(arrays, one.name, &VtuArray::name);
     if (found == arrays.end() || found->n_components != one.n_components ||
@@ -92,18 +98,20 @@ VtuIndex read_file_index(const PvtuIndex& index, std::int64_t file) {
   const std::string& path = index.files[file];
   VtuIndex found = parse_vtu(read_vtu_markup(path), path);
   for (VtuPiece& piece : found.pieces) {
-    if (piece.n_points > 0) choose(piece.on_points, index.on_points, path);
-    if (piece.n_cells > 0) choose(piece.on_cells, index.on_cells, path);
+    if (piece.n_points > 0) choose(piece.on_points, index.on_points, path, found.left_out);
+    if (piece.n_cells > 0) choose(piece.on_cells, index.on_cells, path, found.left_out);
   }
   return found;
 }
 
-/// Read the sizes of the pieces of some files. Local.
-std::vector<PieceSize> read_sizes_of(const PvtuIndex& index, std::int64_t first, std::int64_t end) {
+/// Read the sizes of the pieces of some files, and add the names of what these hold besides. Local.
+std::vector<PieceSize> read_sizes_of(PvtuIndex& index, std::int64_t first, std::int64_t end) {
   std::vector<PieceSize> sizes;
-  for (std::int64_t file = first; file < end; ++file)
-    for (const VtuPiece& piece : read_file_index(index, file).pieces)
-      sizes.push_back({file, piece.n_points, piece.n_cells});
+  for (std::int64_t file = first; file < end; ++file) {
+    const VtuIndex found = read_file_index(index, file);
+    for (const VtuPiece& piece : found.pieces) sizes.push_back({file, piece.n_points, piece.n_cells});
+    index.left_out.add(found.left_out);
+  }
   return sizes;
 }
 
@@ -160,6 +168,7 @@ mesh::MeshTables read_pvtu(mpi::Context& context, const std::string& path) {
   const std::vector<Rank> to(sizes.size(), 0);
   sizes = exchange::route(context, exchange::pack_by_rank(to, sizes)).items;
   mpi::broadcast(context, sizes);
+  index.left_out.unite(context);
   index.left_out.tell(context, path);
   VtkGrid grid;
   agree_after(context, [&] { grid = read_pvtu_share(index, sizes, path, context.rank(), context.size()); });
@@ -168,7 +177,7 @@ mesh::MeshTables read_pvtu(mpi::Context& context, const std::string& path) {
 }
 
 Json inspect_pvtu(const std::string& path, const InspectOptions& options) {
-  const PvtuIndex index = parse_pvtu(read_vtu_markup(path), path);
+  PvtuIndex index = parse_pvtu(read_vtu_markup(path), path);
   const std::vector<PieceSize> sizes = read_sizes_of(index, 0, std::ssize(index.files));
   std::uintmax_t n_bytes = 0;
   std::int64_t n_points = 0;

@@ -34,6 +34,9 @@ class Parser {
     if (!parsed) refuse(path_, fmt::format("has markup that cannot be understood: {}", parsed.description()));
     const pugi::xml_node root = document.child("VTKFile");
     const std::string type = root.attribute("type").as_string();
+    if (type == "PolyData")
+      refuse(path_, "is an XML file of type 'PolyData' (.vtp); barrio reads poly data as .vtk and .vtkhdf",
+             "convert it, for instance with pyvista: pyvista.read('IN.vtp').save('OUT.vtk')");
     if (type != "UnstructuredGrid")
       refuse(path_, fmt::format("is an XML file of type '{}'; barrio reads VTK's UnstructuredGrid", type),
              "save it as an unstructured grid");

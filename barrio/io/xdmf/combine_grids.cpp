@@ -63,7 +63,8 @@ XdmfIndex combine_grids(const std::vector<XdmfSeries>& all, VtkLeftOut left_out)
     for (std::size_t i = 1; i < all.size(); ++i) {
       const std::vector<XdmfGrid>& others = all[i].at(step);
       if (!std::ranges::equal(pieces, others, are_one)) {
-        leave_out(index.left_out, fmt::format("grid '{}', which has other cells than the first one", all[i].name));
+        leave_out(index.left_out,
+                  fmt::format("grid '{}', whose cells are not listed by the arrays of the first one", all[i].name));
         continue;
       }
       for (std::size_t p = 0; p < pieces.size(); ++p) {

@@ -13,6 +13,7 @@
 #include "barrio/io/vtk/inspect_vtk.hpp"
 #include "barrio/io/vtk/vtk_pieces.hpp"
 #include "barrio/io/vtk/vtk_polyhedra.hpp"
+#include "barrio/io/xdmf/mixed_lists.hpp"
 #include "barrio/io/xdmf/xdmf_file.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
@@ -24,13 +25,6 @@ namespace barrio::io::detail {
 namespace {
 
 using files::Rows;
-
-/// Numbers of a mixed list that belong to one share.
-struct MixedCut {
-  std::int64_t piece;
-  std::int64_t first;
-  std::int64_t n;
-};
 
 /// Return the rows of a share in each piece, all of which follow each other.
 std::vector<Rows> rows_of(const std::vector<XdmfGrid>& pieces, std::int64_t XdmfGrid::* size, int share, int n_shares) {
@@ -44,91 +38,6 @@ std::vector<Rows> rows_of(const std::vector<XdmfGrid>& pieces, std::int64_t Xdmf
     first += piece.*size;
   }
   return rows;
-}
-
-/// Return the length of the cell at the start of `words`, with its type; 0 if these end before it is known.
-/// @throws Error{bad_input} naming `path` for an unknown type or a length that makes no sense
-std::int64_t length_of_cell(std::span<const std::int64_t> words, const std::string& path) {
-  const auto fail = [&](std::int64_t what) {
-    throw Error(ErrorCode::bad_input,
-                {.subject = path,
-                 .cause = fmt::format("has a mixed list of cells with {} where a type or a number was expected", what),
-                 .remedy = xdmf_remedy});
-  };
-  if (words.empty()) return 0;
-  const XdmfKind* const kind = xdmf_kind(words[0]);
-  if (kind == nullptr) fail(words[0]);
-  if (kind->n_nodes > 0) return 1 + kind->n_nodes;
-  if (words.size() < 2) return 0;
-  if (words[1] < 0 || words[1] > 1 << 30) fail(words[1]);
-  if (kind->code != xdmf_polyhedron) return 2 + words[1];
-  std::int64_t at = 2;
-  for (std::int64_t face = 0; face < words[1]; ++face) {
-    if (at >= std::ssize(words)) return 0;
-    if (words[at] < 0 || words[at] > 1 << 30) fail(words[at]);
-    at += 1 + words[at];
-  }
-  return at;
-}
-
-/// Walk through a mixed list and find where cells begin.
-/// @param cells  ascending @return the places of these cells
-std::vector<std::int64_t> find_cells(const XdmfItem& item, const std::vector<std::int64_t>& cells,
-                                     const std::string& path) {
-  constexpr std::int64_t at_once = 1 << 20;
-  XdmfReader reader(path);
-  const std::int64_t n = item.n_numbers();
-  std::vector<std::int64_t> places;
-  std::vector<std::int64_t> words;
-  std::int64_t first = 0;  // of `words`
-  std::int64_t at = 0;
-  std::int64_t cell = 0;
-  const auto load = [&](std::int64_t n_words) {
-    words.clear();
-    first = at;
-    reader.read(item, first, std::min(n_words, n - first), words);
-  };
-  for (const std::int64_t wanted : cells) {
-    for (; cell < wanted; ++cell) {
-      std::int64_t length = 0;
-      for (std::int64_t n_words = at_once; length == 0; n_words *= 2) {
-        if (at - first < std::ssize(words))
-          length = length_of_cell(std::span<const std::int64_t>(words).subspan(at - first), path);
-        if (length > 0) break;
-        if (first == at && std::ssize(words) == n - first)
-          throw Error(ErrorCode::bad_input,
-                      {.subject = path, .cause = "has a mixed list of cells that ends early", .remedy = xdmf_remedy});
-        load(n_words);
-      }
-      at += length;
-      if (at > n)
-        throw Error(ErrorCode::bad_input,
-                    {.subject = path, .cause = "has a mixed list of cells that ends early", .remedy = xdmf_remedy});
-    }
-    places.push_back(at);
-  }
-  return places;
-}
-
-/// Cut the mixed lists of all pieces. Local. @return by share
-std::vector<std::vector<MixedCut>> cut_mixed(const std::vector<XdmfGrid>& pieces, int n_shares,
-                                             const std::string& path) {
-  std::vector<std::vector<MixedCut>> cuts(n_shares);
-  std::int64_t before = 0;
-  std::int64_t n_all = 0;
-  for (const XdmfGrid& piece : pieces) n_all += piece.n_cells;
-  const Slabs slabs{n_all, n_shares};
-  for (std::size_t p = 0; p < pieces.size(); before += pieces[p++].n_cells) {
-    if (pieces[p].is_structured || pieces[p].vtk_type != 0 || pieces[p].n_cells == 0) continue;
-    std::vector<std::int64_t> ends;
-    for (int share = 0; share <= n_shares; ++share)
-      ends.push_back(std::clamp<std::int64_t>(slabs.first(share) - before, 0, pieces[p].n_cells));
-    const std::vector<std::int64_t> places = find_cells(pieces[p].nodes[0], ends, path);
-    for (int share = 0; share < n_shares; ++share)
-      if (places[share] < places[share + 1])
-        cuts[share].push_back({static_cast<std::int64_t>(p), places[share], places[share + 1] - places[share]});
-  }
-  return cuts;
 }
 
 class XdmfShareReader {
@@ -248,7 +157,9 @@ class XdmfShareReader {
     for (auto rest = std::span<const std::int64_t>(words); !rest.empty();) {
       const std::int64_t length = length_of_cell(rest, path_);
       if (length == 0 || length > std::ssize(rest))
-        throw Error(ErrorCode::bad_input, {.subject = path_, .cause = "changed its cells during the read"});
+        throw Error(ErrorCode::bad_input, {.subject = path_,
+                                           .cause = "changed its cells during the read",
+                                           .remedy = "read it again once it is complete"});
       const auto cell = rest.first(length);
       const XdmfKind* const kind = xdmf_kind(cell[0]);
       if (kind->code == xdmf_polyhedron)
@@ -298,8 +209,16 @@ mesh::MeshTables read_xdmf(mpi::Context& context, const std::string& path, const
   agree_after(context, [&] { index = parse_xdmf(markup, path); });
   index.left_out.tell(context, path);
   const std::int64_t step = chosen_step(context, path, options.step, index.has_steps ? std::ssize(index.steps) : 0);
-  const std::vector<XdmfGrid>& pieces = index.steps[std::max<std::int64_t>(step, 0)];
+  std::vector<XdmfGrid> pieces = index.steps[std::max<std::int64_t>(step, 0)];
   check_sizes(pieces, path, context.size());
+  agree_after(context, [&] {
+    if (context.is_root()) count_mixed(pieces, path);
+  });
+  std::vector<std::int64_t> n_cells;
+  for (const XdmfGrid& piece : pieces) n_cells.push_back(piece.n_cells);
+  mpi::broadcast(context, n_cells);
+  for (std::size_t p = 0; p < pieces.size(); ++p) pieces[p].n_cells = n_cells[p];
+  agree_after(context, [&] { fit_cell_arrays(pieces, path); });
   std::vector<Rank> to;
   std::vector<MixedCut> cuts;
   agree_after(context, [&] {
@@ -319,8 +238,10 @@ mesh::MeshTables read_xdmf(mpi::Context& context, const std::string& path, const
 
 Json inspect_xdmf(const std::string& path, const InspectOptions& options) {
   const XdmfIndex index = parse_xdmf(read_xdmf_markup(path), path);
-  const std::vector<XdmfGrid>& pieces = index.steps.back();
+  std::vector<XdmfGrid> pieces = index.steps.back();
   check_sizes(pieces, path, 1);
+  count_mixed(pieces, path);
+  fit_cell_arrays(pieces, path);
   std::set<std::string> files{path};
   std::int64_t n_points = 0;
   for (const XdmfGrid& piece : pieces) {

@@ -22,9 +22,11 @@ inline constexpr const char* xdmf_remedy = "check that the file is a complete XD
 struct XdmfItem {
   enum class Form { text, hdf5, raw };
   Form form = Form::text;
-  std::string file = {};     ///< with its folder
-  std::string dataset = {};  ///< in an HDF5 file
-  std::int64_t offset = 0;   ///< byte in the file
+  std::string file = {};                   ///< with its folder
+  std::string dataset = {};                ///< in an HDF5 file
+  std::vector<std::int64_t> starts = {};   ///< of the part of the dataset, along each dimension; empty for all of it
+  std::vector<std::int64_t> lengths = {};  ///< of that part
+  std::int64_t offset = 0;                 ///< byte in the file
   VtkNumber number = VtkNumber::float32;
   std::endian order = std::endian::native;
   std::vector<std::int64_t> dimensions = {};
@@ -36,7 +38,7 @@ struct XdmfItem {
 /// Values on the points or cells of a grid.
 struct XdmfArray {
   std::string name = {};
-  int n_components = 1;
+  int n_components = 1;  ///< 0: unknown before the cells are counted
   XdmfItem values = {};
 };
 
@@ -46,7 +48,8 @@ struct XdmfGrid {
   std::string name = {};
   int vtk_type = 0;          ///< 0: mixed
   std::int64_t n_nodes = 0;  ///< of each cell; 0: mixed
-  std::int64_t n_cells = 0;
+  static constexpr std::int64_t uncounted = -1;
+  std::int64_t n_cells = 0;  ///< `uncounted` in a mixed list that does not state it
   std::int64_t n_points = 0;
   bool is_structured = false;
   std::array<std::int64_t, 3> dimensions{1, 1, 1};  ///< points along the axes of a structured grid
@@ -78,6 +81,10 @@ struct XdmfSeries {
 
 /// Add a description of what is not read, once.
 void leave_out(VtkLeftOut& left_out, const std::string& what);
+
+/// Find the number of components of the arrays on cells. Local.
+/// @throws Error{bad_input} naming `path` if the number of values does not fit
+void fit_cell_arrays(std::vector<XdmfGrid>& pieces, const std::string& path);
 
 /// Make one mesh of the grids of the domain: the first one, with the attributes of others on the same cells.
 XdmfIndex combine_grids(const std::vector<XdmfSeries>& all, VtkLeftOut left_out);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <filesystem>
 #include <functional>
 #include <optional>
 #include <pugixml.hpp>
@@ -11,41 +10,40 @@
 #include "barrio/io/text/letters.hpp"
 #include "barrio/io/text/markup.hpp"
 #include "barrio/io/xdmf/xdmf_file.hpp"
+#include "barrio/io/xdmf/xdmf_items.hpp"
 
 namespace barrio::io::detail {
 namespace {
 
 constexpr int deepest = 8;  // of references and collections
-constexpr std::int64_t max_count = std::int64_t{1} << 48;
-
-std::string plain_words(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos) return {};
-  return std::string(text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1));
-}
-
-/// Return the value of the first attribute that a node has.
-std::string value_of(const pugi::xml_node& node, std::initializer_list<const char*> names, const char* otherwise = "") {
-  for (const char* name : names)
-    if (const pugi::xml_attribute found = node.attribute(name)) return plain_words(found.as_string());
-  return otherwise;
-}
 
 bool is_include(const pugi::xml_node& node) {
   const std::string_view name = node.name();
   return name == "include" || name.ends_with(":include");
 }
 
+/// Return the number of components of an array on as many rows.
+int width_of(const XdmfArray& array, std::int64_t n_rows, const char* of, const std::string& path) {
+  const std::int64_t n = array.values.n_numbers();
+  if (n % n_rows != 0 || n / n_rows < 1 || n / n_rows > 1 << 14)
+    throw Error(ErrorCode::bad_input,
+                {.subject = path,
+                 .cause = fmt::format("has {} values in the attribute '{}' of {} {}", n, array.name, n_rows, of),
+                 .remedy = xdmf_remedy});
+  return static_cast<int>(n / n_rows);
+}
+
 class XdmfParser {
  public:
-  explicit XdmfParser(const std::string& path) : path_(path), folder_(std::filesystem::path(path).parent_path()) {}
+  explicit XdmfParser(const std::string& path) : path_(path), items_(path) {}
 
-  XdmfIndex run(const std::string& markup) {
+  XdmfIndex run(const std::string& given) {
+    const std::string markup = with_entities(given, path_);
     const pugi::xml_parse_result parsed = document_.load_buffer(markup.data(), markup.size());
     if (!parsed) fail(fmt::format("has markup that cannot be understood: {}", parsed.description()));
     std::vector<XdmfSeries> all;
     const pugi::xml_node domain = document_.child("Xdmf").child("Domain");
-    for (const pugi::xml_node& node : nodes_in(domain, 0))
+    for (const pugi::xml_node& node : nodes_in(domain))
       if (std::string_view(node.name()) == "Grid") all.push_back(series(node, 0));
     if (all.empty()) fail("has no grids");
     return combine_grids(all, std::move(left_out_));
@@ -53,7 +51,7 @@ class XdmfParser {
 
  private:
   [[noreturn]] void fail(const std::string& cause, const std::string& remedy = xdmf_remedy) const {
-    throw Error(ErrorCode::bad_input, {.subject = path_, .cause = cause, .remedy = remedy});
+    fail_xdmf(path_, cause, remedy);
   }
 
   [[nodiscard]] pugi::xpath_node_set select(const std::string& words) const {
@@ -77,98 +75,59 @@ class XdmfParser {
     return node;
   }
 
-  /// Return the children of a node, with those that it includes from elsewhere in the file.
-  [[nodiscard]] std::vector<pugi::xml_node> nodes_in(const pugi::xml_node& parent, int depth) const {
+  /// Follow a path of the numbers of elements among their siblings: "/1/1/2".
+  [[nodiscard]] pugi::xml_node element_at(const std::string& path) const {
+    pugi::xml_node node = document_;
+    for (std::size_t begin = 1; begin <= path.size();) {
+      const std::size_t end = std::min(path.find('/', begin), path.size());
+      std::int64_t left = 0;
+      const auto [next, error] = std::from_chars(path.data() + begin, path.data() + end, left);
+      if (error != std::errc() || next != path.data() + end || left < 1)
+        fail(fmt::format("includes the element '{}', which is not a path of numbers", path));
+      node = node.first_child();
+      while (node && (node.type() != pugi::node_element || --left > 0)) node = node.next_sibling();
+      if (!node) fail(fmt::format("includes the element '{}', which does not exist", path));
+      begin = end + 1;
+    }
+    return node;
+  }
+
+  /// Return the nodes that an include names, by a query or a path of numbers.
+  [[nodiscard]] std::vector<pugi::xml_node> included_by(const pugi::xml_node& node, int depth) const {
+    if (depth == deepest) fail("includes itself");
+    const std::string pointer = value_of(node, {"xpointer"});
+    const auto query = pointer.find("xpointer(");
+    const bool is_path = pointer.starts_with("element(/");
+    if (!value_of(node, {"href"}).empty() || (query == std::string::npos && !is_path) || !pointer.ends_with(")"))
+      fail("includes another file, or names what it includes in a way that barrio does not know",
+           "write the mesh into the file itself");
+    std::vector<pugi::xml_node> found;
+    if (is_path)
+      found.push_back(element_at(pointer.substr(8, pointer.size() - 9)));
+    else
+      for (const pugi::xpath_node& one : select(pointer.substr(query + 9, pointer.size() - query - 10)))
+        found.push_back(one.node());
     std::vector<pugi::xml_node> all;
-    for (const pugi::xml_node& node : parent.children()) {
-      if (!is_include(node)) {
-        all.push_back(resolved(node));
-        continue;
-      }
-      const std::string pointer = value_of(node, {"xpointer"});
-      const auto begin = pointer.find("xpointer(");
-      if (!value_of(node, {"href"}).empty() || begin == std::string::npos || !pointer.ends_with(")"))
-        fail("includes another file, or names what it includes in a way that barrio does not know",
-             "write the mesh into the file itself");
-      if (depth == deepest) fail("includes itself");
-      const std::string words = pointer.substr(begin + 9, pointer.size() - begin - 10);
-      for (const pugi::xpath_node& found : select(words)) all.push_back(resolved(found.node()));
-    }
+    for (const pugi::xml_node& one : found) append_resolved(one, depth + 1, all);
     return all;
   }
+  void append_resolved(const pugi::xml_node& node, int depth, std::vector<pugi::xml_node>& all) const {
+    if (!is_include(node)) return all.push_back(resolved(node));
+    const std::vector<pugi::xml_node> included = included_by(node, depth);
+    all.insert(all.end(), included.begin(), included.end());
+  }
 
-  [[nodiscard]] std::vector<std::int64_t> counts(const std::string& text) const {
-    std::vector<std::int64_t> all;
-    const char* at = text.data();
-    const char* const end = at + text.size();
-    std::int64_t product = 1;
-    while (at != end) {
-      if (*at == ' ' || *at == ',' || *at == '\t' || *at == '\n' || *at == '\r') {
-        ++at;
-        continue;
-      }
-      std::int64_t n = -1;
-      const auto [next, error] = std::from_chars(at, end, n);
-      if (error != std::errc() || n < 0 || __builtin_mul_overflow(product, std::max<std::int64_t>(n, 1), &product) ||
-          product > max_count)
-        fail(fmt::format("has the dimensions '{}', which make no sense", text));
-      all.push_back(n);
-      at = next;
-    }
+  /// Return the children of a node, with those that it includes from elsewhere in the file.
+  [[nodiscard]] std::vector<pugi::xml_node> nodes_in(const pugi::xml_node& parent) const {
+    std::vector<pugi::xml_node> all;
+    for (const pugi::xml_node& node : parent.children()) append_resolved(node, 0, all);
     return all;
-  }
-
-  [[nodiscard]] VtkNumber number_of_item(const pugi::xml_node& node) const {
-    const std::string type = lower(value_of(node, {"NumberType", "DataType"}, "float"));
-    const std::string precision = value_of(node, {"Precision"}, type.ends_with("char") ? "1" : "4");
-    if (type == "float" && precision == "8") return VtkNumber::float64;
-    if (type == "float" && precision == "4") return VtkNumber::float32;
-    const bool is_signed = type == "int" || type == "char" || type == "short";
-    if (is_signed || type == "uint" || type == "uchar" || type == "ushort") {
-      if (precision == "1") return is_signed ? VtkNumber::int8 : VtkNumber::uint8;
-      if (precision == "2") return is_signed ? VtkNumber::int16 : VtkNumber::uint16;
-      if (precision == "4") return is_signed ? VtkNumber::int32 : VtkNumber::uint32;
-      if (precision == "8") return is_signed ? VtkNumber::int64 : VtkNumber::uint64;
-    }
-    fail(fmt::format("has numbers of the type '{}' of {} bytes, which barrio does not read", type, precision));
-  }
-
-  [[nodiscard]] XdmfItem item(const pugi::xml_node& node) const {
-    const std::string kind = lower(value_of(node, {"ItemType", "Type"}, "uniform"));
-    if (kind != "uniform")
-      fail(fmt::format("has a DataItem of the type '{}'; barrio reads those that hold their numbers", kind),
-           "write the arrays as they are, without selections and functions");
-    XdmfItem found{.number = number_of_item(node), .dimensions = counts(value_of(node, {"Dimensions"}))};
-    const std::string format = lower(value_of(node, {"Format"}, "xml"));
-    const std::string text = plain_words(node.text().as_string());
-    if (format == "xml") {
-      found.file = path_;
-      found.offset = node.text().as_llong();
-    } else if (format == "hdf") {
-      const auto colon = text.rfind(':');
-      if (colon == std::string::npos) fail(fmt::format("names '{}', but must name FILE:/DATASET", text));
-      found.form = XdmfItem::Form::hdf5;
-      found.file = (folder_ / text.substr(0, colon)).string();
-      found.dataset = text.substr(colon + 1);
-    } else if (format == "binary") {
-      if (const std::string packing = lower(value_of(node, {"Compression"}, "raw")); packing != "raw")
-        fail(fmt::format("has values compressed by '{}'", packing), "write them without compression");
-      found.form = XdmfItem::Form::raw;
-      found.file = (folder_ / text).string();
-      const std::vector<std::int64_t> seek = counts(value_of(node, {"Seek"}, "0"));
-      found.offset = seek.empty() ? 0 : seek[0];
-      const std::string order = lower(value_of(node, {"Endian"}, "native"));
-      found.order = order == "big" ? std::endian::big : order == "little" ? std::endian::little : std::endian::native;
-    } else {
-      fail(fmt::format("has values in the unknown format '{}'", format));
-    }
-    return found;
   }
 
   [[nodiscard]] std::vector<XdmfItem> items_of(const pugi::xml_node& parent) const {
     std::vector<XdmfItem> all;
-    for (const pugi::xml_node& node : nodes_in(parent, 1))
-      if (std::string_view(node.name()) == "DataItem") all.push_back(item(node));
+    for (const pugi::xml_node& node : nodes_in(parent))
+      if (std::string_view(node.name()) == "DataItem") all.push_back(items_.item(node));
     return all;
   }
 
@@ -185,7 +144,7 @@ class XdmfParser {
       fail(fmt::format("has a grid of the type '{}', which barrio does not read", type));
     found.has_steps = type == "collection" && lower(value_of(node, {"CollectionType"}, "spatial")) == "temporal";
     if (!found.has_steps) found.steps.emplace_back();
-    for (const pugi::xml_node& child : nodes_in(node, 1)) {
+    for (const pugi::xml_node& child : nodes_in(node)) {
       if (std::string_view(child.name()) != "Grid") continue;
       XdmfSeries of_child = series(child, depth + 1);
       if (of_child.has_steps) fail("has a series of steps within a collection", "write one series of the whole mesh");
@@ -201,7 +160,7 @@ class XdmfParser {
 
   XdmfGrid grid(const pugi::xml_node& node) {
     XdmfGrid found{.name = value_of(node, {"Name"})};
-    const std::vector<pugi::xml_node> parts = nodes_in(node, 0);
+    const std::vector<pugi::xml_node> parts = nodes_in(node);
     const auto part = [&](std::string_view name) {
       const auto one = std::ranges::find_if(parts, [&](const pugi::xml_node& p) { return p.name() == name; });
       if (one == parts.end()) fail(fmt::format("has a grid '{}' without {}", found.name, name));
@@ -216,7 +175,7 @@ class XdmfParser {
 
   void add_topology(const pugi::xml_node& node, XdmfGrid& grid) const {
     const std::string type = lower(value_of(node, {"TopologyType", "Type"}));
-    std::vector<std::int64_t> sizes = counts(value_of(node, {"NumberOfElements", "Dimensions"}));
+    std::vector<std::int64_t> sizes = items_.counts(value_of(node, {"NumberOfElements", "Dimensions"}));
     if (type.ends_with("smesh") || type.ends_with("rectmesh")) {
       if (sizes.empty() || sizes.size() > 3 || std::ranges::count(sizes, 0) > 0)
         fail(fmt::format("has a grid '{}' of {} dimensions", grid.name, sizes.size()));
@@ -237,14 +196,20 @@ class XdmfParser {
     grid.n_cells = 1;
     for (const std::int64_t n : sizes) grid.n_cells *= n;
     if (sizes.empty()) grid.n_cells = nodes.dimensions.empty() ? 0 : nodes.dimensions[0];
-    if (kind == nullptr) return;
+    const bool is_length = grid.n_cells == nodes.n_numbers();  // writers of version 3 give that of the list
+    if (kind == nullptr) {
+      if (grid.n_cells > 0 && (is_length || sizes.empty())) grid.n_cells = XdmfGrid::uncounted;
+      return;
+    }
+    if (is_length && kind->n_nodes > 1 && grid.n_cells % kind->n_nodes == 0) grid.n_cells /= kind->n_nodes;
     grid.vtk_type = kind->vtk_type;
     grid.n_nodes = kind->n_nodes;
     if (grid.n_nodes == 0 && grid.n_cells > 0) {
-      const std::vector<std::int64_t> stated = counts(value_of(node, {"NodesPerElement"}));
+      const std::vector<std::int64_t> stated = items_.counts(value_of(node, {"NodesPerElement"}));
       grid.n_nodes = stated.empty() ? nodes.n_numbers() / grid.n_cells : stated[0];
     }
-    if (grid.n_cells > max_count || grid.n_nodes > 1 << 20 || grid.n_cells * grid.n_nodes != nodes.n_numbers())
+    if (grid.n_cells > XdmfItems::max_count || grid.n_nodes > 1 << 20 ||
+        grid.n_cells * grid.n_nodes != nodes.n_numbers())
       fail(fmt::format("has {} numbers in the list of {} cells of {} nodes", nodes.n_numbers(), grid.n_cells,
                        grid.n_nodes));
   }
@@ -293,13 +258,9 @@ class XdmfParser {
         if (values.size() != 1) fail("has an attribute without one array");
         array = XdmfArray{.name = name, .values = values[0]};
       });
-      if (!fault && rows > 0) {
-        const std::int64_t n = array->values.n_numbers();
-        if (n % rows != 0 || n / rows < 1 || n / rows > 1 << 14)
-          fail(fmt::format("has {} values in the attribute '{}' of {} {}", n, name, rows,
-                           centre == "node" ? "points" : "cells"));
-        array->n_components = static_cast<int>(n / rows);
-      }
+      if (!fault && rows > 0)
+        array->n_components = width_of(*array, rows, centre == "node" ? "points" : "cells", path_);
+      if (!fault && rows == XdmfGrid::uncounted) array->n_components = 0;
       if (fault) array.reset();
     }
     if (array)
@@ -309,7 +270,7 @@ class XdmfParser {
   }
 
   const std::string& path_;
-  std::filesystem::path folder_;
+  XdmfItems items_;
   pugi::xml_document document_;
   VtkLeftOut left_out_;
 };
@@ -320,6 +281,22 @@ std::int64_t XdmfItem::n_numbers() const noexcept {
   std::int64_t n = 1;
   for (const std::int64_t one : dimensions) n *= one;
   return n;
+}
+
+void fit_cell_arrays(std::vector<XdmfGrid>& pieces, const std::string& path) {
+  for (XdmfGrid& piece : pieces)
+    for (XdmfArray& array : piece.on_cells)
+      if (array.n_components == 0)
+        array.n_components = piece.n_cells == 0 ? 1 : width_of(array, piece.n_cells, "cells", path);
+  for (const XdmfGrid& piece : pieces)
+    for (std::size_t i = 0; i < piece.on_cells.size(); ++i)
+      if (piece.on_cells[i].n_components != pieces[0].on_cells[i].n_components)
+        throw Error(ErrorCode::bad_input,
+                    {.subject = path,
+                     .cause = fmt::format(
+                         "has an attribute '{}' of {} values for a cell of one piece, of {} in another",
+                         piece.on_cells[i].name, pieces[0].on_cells[i].n_components, piece.on_cells[i].n_components),
+                     .remedy = xdmf_remedy});
 }
 
 bool is_xdmf(std::string_view head) {

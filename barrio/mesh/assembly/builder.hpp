@@ -54,6 +54,8 @@ class MeshBuilder {
   void fetch_tags_of(Dim dim);
   /// Count entities over all ranks, and log how many in the tables belong to no cell.
   void count_left_out();
+  /// Describe the sets that lose entities of a dimension, and how many. Collective. @return empty if none does
+  [[nodiscard]] std::string losses_of_sets(Dim dim) const;
 
   /// Free nodes and parts of cells in tables that may be consumed.
   void free_cells();

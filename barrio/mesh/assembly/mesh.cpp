@@ -142,11 +142,22 @@ LocalRange Mesh::fringe(Dim dim) const { return {interior(dim).last, local_id(n_
 
 const MeshSet& Mesh::set(SetKind kind, std::string_view wanted) const& {
   std::vector<std::string> known;
+  std::vector<std::int32_t> ids;
+  const MeshSet* found = nullptr;
   for (const MeshSet& one : sets()) {
-    if (!one.info.id_as(kind)) continue;
-    if (one.info.name == wanted) return one;
+    const auto id = one.info.id_as(kind);
+    if (!id) continue;
     known.push_back(one.info.name);
+    if (one.info.name != wanted) continue;
+    ids.push_back(*id);
+    found = &one;
   }
+  if (ids.size() == 1) return *found;
+  if (ids.size() > 1)
+    throw Error(ErrorCode::usage, {.subject = fmt::format("{} set '{}'", mesh::name(kind), wanted),
+                                   .cause = fmt::format("is the name of {} sets of the mesh, with the ids {}",
+                                                        ids.size(), fmt::join(ids, ", ")),
+                                   .remedy = "take each from the mesh's list `sets`, by its id"});
   throw Error(ErrorCode::usage,
               {.subject = fmt::format("{} set '{}'", mesh::name(kind), wanted),
                .cause = "is not in the mesh." + did_you_mean(wanted, known),

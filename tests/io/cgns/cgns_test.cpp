@@ -83,9 +83,90 @@ TEST(Cgns, CellsAndFacesOfStructuredZones) {
     names.push_back(std::get<2>(whole.sets[s]));
     n_members.push_back(whole.members[s].size());
   }
-  EXPECT_EQ(names, (std::vector<std::string>{"A", "B", "inside", "left", "Roof", "inside", "left", "Roof"}));
-  EXPECT_EQ(n_members, (std::vector<std::size_t>{6, 6, 2, 3, 6, 2, 3, 6}));
+  EXPECT_EQ(names, (std::vector<std::string>{"A", "B", "inside", "left", "Roof", "inside", "left"}));
+  EXPECT_EQ(n_members, (std::vector<std::size_t>{6, 6, 2, 3, 12, 2, 3}));
   EXPECT_EQ(whole.members[5], (Rows{{2, 11}, {2, 12}}));
+}
+
+/// Some programs write zeros, and the cell of each side.
+TEST(Cgns, SidesWithoutNodesAreNamedAndLeftOut) {
+  test::CgnsNode root = test::cgns_unstructured();
+  root.at("Base/Zone/Wall/ElementConnectivity").data = Integers(8, 0);
+  root.at("Base/Zone/Wall").children.push_back({"ParentElements", "DataArray_t", Integers{1, 1, 0, 0}, {2, 2}});
+  const auto path = written(root);
+  testing::internal::CaptureStderr();
+  const WholeFile whole(world(), read_tables(world(), path.string()));
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(whole.cells.size(), 2U);
+  std::vector<std::string> names;
+  for (const auto& set : whole.sets) names.push_back(std::get<2>(set));
+  EXPECT_EQ(names, (std::vector<std::string>{"Hexes", "Prisms", "fixed"}));
+  if (world().rank() != 0) return;
+  for (const char* what : {"section 'Wall' of zone 'Zone': it has the cells of its sides (ParentElements)",
+                           "boundary condition 'all' of zone 'Zone': its sides have no nodes",
+                           "boundary condition 'Side' of zone 'Zone': its sides have no nodes"})
+    EXPECT_NE(said.find(what), std::string::npos) << said;
+  EXPECT_EQ(inspect(path)["unsupported"].size(), 3U);
+}
+
+TEST(Cgns, StructuredLines) {
+  const auto reals = [](const std::string& name, std::vector<double> x) {
+    return test::CgnsNode{name, "DataArray_t", std::move(x)};
+  };
+  const test::CgnsNode range{"PointRange", "IndexRange_t", Integers{4, 4}, {2, 1}};
+  const test::CgnsNode zone{
+      "line",
+      "Zone_t",
+      Integers{4, 3, 0},
+      {3, 1},
+      {{"ZoneType", "ZoneType_t", std::string("Structured")},
+       {"GridCoordinates",
+        "GridCoordinates_t",
+        {},
+        {},
+        {reals("CoordinateX", {0, 1, 2, 4}), reals("CoordinateY", {0, 0, 1, 1}), reals("CoordinateZ", {5, 5, 5, 6})}},
+       {"ZoneBC", "ZoneBC_t", {}, {}, {{"end", "BC_t", std::string("BCWall"), {}, {range}}}}}};
+  const test::CgnsNode root{"",
+                            "",
+                            {},
+                            {},
+                            {{"CGNSLibraryVersion", "CGNSLibraryVersion_t", std::vector<double>{4.2}},
+                             {"Base", "CGNSBase_t", Integers{1, 3}, {}, {zone}}}};
+  const auto path = written(root);
+  const WholeFile whole(world(), read_tables(world(), path.string()));
+  EXPECT_EQ(whole.cells, (Cells{{CellType::edge, {0, 1}}, {CellType::edge, {1, 2}}, {CellType::edge, {2, 3}}}));
+  EXPECT_EQ(whole.coordinates, (std::vector<double>{0, 0, 5, 1, 0, 5, 2, 1, 5, 4, 1, 6}));
+  ASSERT_EQ(whole.sets.size(), 2U);
+  EXPECT_EQ(std::get<0>(whole.sets[1]), SetKind::dirichlet);
+  EXPECT_EQ(whole.members[1], (Rows{{0, 3}}));
+  if (world().rank() == 0) {
+    EXPECT_EQ(inspect(path)["entities"], (Json{{"edges", 3}}));
+    EXPECT_EQ(inspect(path)["sets"]["dirichlet"], 1);
+  }
+}
+
+TEST(Cgns, ConditionsOfOneFamilyAreOneSet) {
+  test::CgnsNode root = test::cgns_unstructured();
+  const auto of_side = [](const std::string& name, test::CgnsNode where) {
+    return test::CgnsNode{name,
+                          "BC_t",
+                          std::string("BCWall"),
+                          {},
+                          {std::move(where), {"FamilyName", "FamilyName_t", std::string("Side")}}};
+  };
+  auto& conditions = root.at("Base/Zone/ZoneBC").children;  // "second", of element 4, is of the family, too
+  conditions.push_back(of_side("third", {"ElementList", "IndexArray_t", Integers{3, 4}, {2, 1}}));
+  conditions.push_back(of_side("nodes", {"PointList", "IndexArray_t", Integers{1, 2, 9}, {3, 1}}));
+  conditions.push_back(of_side("more", {"PointRange", "IndexRange_t", Integers{2, 5}, {2, 1}}));
+  const auto path = written(root);
+  const mesh::Mesh mesh = read(world(), path.string(), {.ghost_layers = 1});
+  mesh.validate();
+  EXPECT_EQ(test::count_owned(mesh, mesh.set(SetKind::neumann, "Side"))[2], 2);
+  EXPECT_EQ(test::count_owned(mesh, mesh.set(SetKind::dirichlet, "Side"))[0], 6);
+  EXPECT_EQ(mesh.sets().size(), 7U);  // three sections, "all", "fixed", and the two of the family
+  if (world().rank() != 0) return;
+  EXPECT_EQ(inspect(path)["sets"]["neumann"], 2);
+  EXPECT_EQ(inspect(path)["sets"]["dirichlet"], 2);
 }
 
 /// Gather the values of a tag on a block (-1: the vertices) by row. Collective.
@@ -217,9 +298,16 @@ TEST(BadCgns, EachFaultHasItsMessage) {
          [](auto& zone) { zone.at("Wall/ElementRange").data = Integers{3, 2000000000}; });
   expect("zone 'Zone' must have as many coordinates as vertices",
          [](auto& zone) { zone.data = Integers{2000000000, 2, 0}; });
-  expect("zone 'Zone' has impossible sizes", [](auto& zone) {
+  expect("zone 'Zone' has 2 sizes, but must have 3", [](auto& zone) {
     zone.data = Integers{10, 2};
     zone.shape = {2, 1};
+  });
+  expect("zone 'Zone' has the ZoneType 'U', but it must be Structured or Unstructured",
+         [](auto& zone) { zone.at("ZoneType").data = std::string("U"); });
+  expect("zone 'Zone' has cells of dimension 2 in a base of dimension 3", [](auto& zone) {
+    zone.at("ZoneType").data = std::string("Structured");
+    zone.data = Integers{5, 2, 4, 1, 0, 0};
+    zone.shape = {3, 2};
   });
   expect("boundary condition 'all' of zone 'Zone' has element 5, but they are 1 to 4",
          [](auto& zone) { zone.at("ZoneBC/all/PointRange").data = Integers{3, 5}; });

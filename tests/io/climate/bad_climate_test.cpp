@@ -57,6 +57,8 @@ TEST_P(BadClimate, AxesAreMissingOrNoAxes) {
 TEST_P(BadClimate, NumbersOfAnAxisMakeNoSense) {
   expect("variable 'lat' has a value that is not a finite number at index 2",
          [](auto& file) { reals(file, "lat")[2] = std::numeric_limits<double>::quiet_NaN(); });
+  expect("variable 'lon' has a value that is not a finite number at index 3",
+         [](NetcdfContents& contents) { contents["lon"].numbers = {{"_FillValue", 180.0}}; });
   expect("variable 'lon' has a value that is not a finite number at index 5",
          [](auto& file) { reals(file, "lon")[5] = std::numeric_limits<double>::infinity(); });
   expect("variable 'lat' has the value -60 after -60 at index 1, but must ascend or descend throughout",

@@ -87,6 +87,25 @@ TEST_P(Climate, FillValuesMayBeNaNOrInfinite) {
   }
 }
 
+TEST_P(Climate, IntegersWithAFillValueBecomeRealsWithNaN) {
+  for (const char* attribute : {"_FillValue", "missing_value"}) {
+    test::NetcdfContents contents = test::climate_sample();
+    contents["mask"].numbers = {{attribute, -1.0}};
+    const std::string path = written(contents, GetParam());
+    const std::vector<double> found = values<double>(read_tables(world(), path), "mask");
+    ASSERT_EQ(found.size(), 72U);
+    EXPECT_EQ(std::vector(found.begin(), found.begin() + 2), (std::vector<double>{-3, -2}));
+    EXPECT_TRUE(std::isnan(found[2]));
+    EXPECT_EQ(found[3], 0.0);
+    if (world().rank() == 0) {
+      for (const Json& tag : inspect(path)["tags"])
+        if (tag["name"] == "mask") {
+          EXPECT_EQ(tag["type"], "double");
+        }
+    }
+  }
+}
+
 TEST(ClimateFill, ValuesThatWereNeverWrittenAreTheFillValue) {
   test::NetcdfContents contents = test::climate_grid({0, 10, 20}, {-10, 10});
   contents["T"].is_written = false;
@@ -102,6 +121,22 @@ TEST_P(Climate, ScalesArriveOnAllRanksWithEveryBit) {
   ASSERT_EQ(found.size(), 6U);
   EXPECT_EQ(found[0], std::numeric_limits<double>::denorm_min());
   EXPECT_EQ(found[3], 3 * (0.1 + 1e-17) + std::numeric_limits<double>::denorm_min());
+}
+
+TEST_P(Climate, PackedCoordinatesAreUnpacked) {
+  test::NetcdfContents contents = test::climate_grid({0, 10, 20}, {-10, 10});
+  contents["lon"].values = std::vector<int>{-100, 0, 100};
+  contents["lon"].numbers = {{"scale_factor", 0.025}, {"add_offset", 215.0}};
+  contents["lat"].numbers = {{"scale_factor", 0.5}};
+  const std::string path = written(contents, GetParam());
+  const WholeFile whole(world(), read_tables(world(), path));
+  EXPECT_EQ(whole.coordinates, (std::vector<double>{212.5, -5, 0, 215, -5, 0, 217.5, -5, 0,  //
+                                                    212.5, 5, 0, 215, 5, 0, 217.5, 5, 0}));
+  const StructuredGrid grid = read_structured(world(), path, {.fields = {}});
+  if (!grid.mesh.own_vertices().empty()) {
+    const Place at = grid.mesh.own_vertices().at(0);
+    EXPECT_EQ(grid.mesh.coordinates(at)[0], 212.5 + 2.5 * static_cast<double>(at[0]));
+  }
 }
 
 TEST(ClimateInterop, XarrayMarksMissingValuesByNaN) {

@@ -251,7 +251,8 @@ TEST(BadGmsh, VersionsAndEncodings) {
   const std::string text = coarse_text();
   expect_gmsh("version", with(text, "4.1 0 8", "3.0 0 8"), "is of format 3.0; barrio reads 4.1, 2.2 and 1.0");
   expect_gmsh("four", with(text, "4.1 0 8", "4 0 8"), "is of format 4.0; barrio reads 4.1, 2.2 and 1.0");
-  expect_gmsh("narrow", with(text, "4.1 0 8", "4.1 0 4"), "has integers of 4 bytes, but they must have 8");
+  expect_gmsh("narrow", with(text, "4.1 0 8", "4.1 1 4"), "has numbers of 4 bytes, but they must have 8");
+  EXPECT_EQ(verdict(test::write_text("narrow_text.msh", with(text, "4.1 0 8", "4.1 0 4"))), "sound");
   expect_gmsh("word", with(text, "4.1 0 8", "four"), "a number was expected in 'four'");
   expect_gmsh("order", "$MeshFormat\n4.1 1 8\n" + std::string("\0\0\0\1\n", 5) + "$EndMeshFormat\n",
               "was written with another byte order");

@@ -40,6 +40,18 @@ std::string stl_of_one_facet() {
   return text;
 }
 
+/// Return one tet with four triangles in AFLR3's binary format.
+std::string aflr3_of_one_tet(bool is_big) {
+  std::string text;
+  const auto put = [&](std::uint32_t word) {
+    for (int k = 0; k < 4; ++k) text.push_back(static_cast<char>(word >> (8 * (is_big ? 3 - k : k))));
+  };
+  for (const std::uint32_t n : {4U, 4U, 0U, 1U, 0U, 0U, 0U}) put(n);
+  text.append(4 * 3 * sizeof(double), '\0');
+  for (std::uint32_t k = 0; k < 4 * 3 + 4 + 4; ++k) put(1 + k % 4);
+  return text;
+}
+
 std::vector<ForeignSample> foreign_samples() {
   return {
       {"a.dat", "** made by hand\n*Heading\n cube\n*Node\n 1, 0., 0., 0.\n", "Abaqus or CalculiX"},
@@ -72,6 +84,13 @@ std::vector<ForeignSample> foreign_samples() {
       {"A.dat", "ISO-10303-21;\nHEADER;\n", "STEP"},
       {"B.dat", "* FLAC3D grid produced by hand\n* GRIDPOINTS\nG 1 0 0 0\n", "FLAC3D"},
       {"D.dat", "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 5\n", "Git LFS"},
+      {"E.dat", "#lake.msh geometry, created by JIGSAW\nmshid=1\nndims=2\npoint=1\n0;0;0\n", "JIGSAW"},
+      {"F.dat", "4 4 0 1 0 0 0\n 0.0 0.0 0.0\n 1.0 0.0 0.0\n", "AFLR3"},
+      {"G.dat", aflr3_of_one_tet(false), "AFLR3"},
+      {"H.dat", aflr3_of_one_tet(true), "AFLR3"},
+      {"I.dat", std::string("\3\0\0\0\2\0\0\0\6\0\0\0\7\0\0\0\7\0\0\0\1", 21) + std::string(60, '\0'), "GiD"},
+      {"K.dat", std::string(8, '\0') + std::string("\x10\0\0\0GID_MESHSET 1.2", 19) + std::string(40, '\0'), "GiD"},
+      {"J.dat", "    2    4    4   12\n    1    3    4    4\n 0.0 0.0 0.0 1.0 0.0 0.0\n", "BYU"},
       {"C.dat", "Begin ModelPartData\nEnd ModelPartData\nBegin Nodes\n 1 0 0 0\nEnd Nodes\n", "Kratos"},
   };
 }
@@ -98,7 +117,8 @@ TEST(ForeignFormats, AProgramThatConvertsThemIsNamed) {
 
 TEST(ForeignFormats, OtherTextIsNot) {
   for (const char* text : {"hello\nworld\n", "1 2 3\n", "3\n0 0 0\n", "{\"type\": \"FeatureCollection\"}\n", "v\n",
-                           "(a)\n", "# only a comment\n", "* a list\n* of things\n", "", "4 2 0 0\n1 0 0\n2 1 0\n"}) {
+                           "(a)\n", "# only a comment\n", "* a list\n* of things\n", "", "4 2 0 0\n1 0 0\n2 1 0\n",
+                           "1 2 3 4\n1 9\n", "1 2 3 4 5 6 7\n1 2\n"}) {
     const std::string found = verdict(write_text("other.txt", text));
     EXPECT_EQ(found.find("which barrio does not read"), std::string::npos) << text << ": " << found;
   }

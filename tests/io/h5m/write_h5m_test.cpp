@@ -146,6 +146,32 @@ void expect_round_trip(const mesh::MeshTables& tables, const std::string& name) 
   EXPECT_EQ(found["sets"]["parts"], tables.n_parts);
 }
 
+TEST(WriteH5m, SetsWithoutAMeaningKeepTheirIds) {
+  for (const bool has_numbers : {false, true}) {  // numbers of its own, as from Exodus
+    mesh::MeshTables tables = mesh::make_box(world(), {.n = {3, 1, 1}});
+    tables.sets = {{.kind = mesh::SetKind::other, .id = 5, .name = "five"},
+                   {.kind = mesh::SetKind::material, .id = 6, .name = "six"},
+                   {.kind = mesh::SetKind::other, .id = 0, .name = "none"}};
+    tables.members.clear();
+    if (world().rank() == 0)
+      for (const int set : {0, 1, 2}) tables.members.push_back({set, mesh::Dim::volume, set, 1});
+    if (has_numbers) {
+      mesh::TagTable& tag = tables.tags.emplace_back(mesh::TagTable{.info = {.name = "GLOBAL_ID"}});
+      tag.info.type = mesh::TagType::int32;
+      tag.info.storage = mesh::TagStorage::dense;
+      std::vector<std::int32_t> numbers(tables.vertices.size(world().rank()), 9);
+      tag.columns.push_back({.block = -1});
+      const auto bytes = std::as_bytes(std::span(numbers));
+      tag.columns[0].items.bytes.assign(bytes.begin(), bytes.end());
+    }
+    const std::string path = (test::scratch() / "other_ids.h5m").string();
+    write_h5m(world(), tables, path);
+    std::vector<std::pair<std::int32_t, std::string>> found;
+    for (const mesh::SetInfo& set : read_tables(world(), path).sets) found.emplace_back(set.id, set.name);
+    EXPECT_EQ(found, (decltype(found){{5, "five"}, {6, "six"}, {0, "none"}}));
+  }
+}
+
 TEST(WriteH5m, BoxesComeBack) {
   mesh::MeshTables tables = mesh::make_box(world(), {.n = {4, 3, 5}, .tets = true});
   expect_round_trip(tables, "whole");

@@ -52,6 +52,19 @@ TEST(Su2, CellsAndMarkersOfAPlane) {
   EXPECT_EQ(shown["unsupported"], (Json{"NPERIODIC", "PERIODIC_INDEX"}));
 }
 
+TEST(Su2, CopiesOfPointsAtPeriodicBoundariesAreNamedAndPassedOver) {
+  const std::string copies =
+      "MARKER_TAG= SEND_RECEIVE\nMARKER_ELEMS= 2\nSEND_TO= 1\n1\t2 1\n1 5 1\n"
+      "MARKER_TAG= SEND_RECEIVE\nMARKER_ELEMS= 1\nSEND_TO= -1\n1 0 1\n";
+  const std::string path = write_text("copies.su2", with(flat, "MARKER_TAG=empty", copies + "MARKER_TAG=empty"));
+  const WholeFile found(world(), read_tables(world(), path));
+  EXPECT_EQ(found.sets, (std::vector<Set>{{SetKind::neumann, 1, "lower wall"}, {SetKind::neumann, 3, "out"}}));
+  EXPECT_EQ(found.cells, WholeFile(world(), read_tables(world(), write_text("flat.su2", flat))).cells);
+  if (world().rank() == 0) {
+    EXPECT_EQ(inspect(path)["unsupported"], (Json{"SEND_RECEIVE", "NPERIODIC", "PERIODIC_INDEX"}));
+  }
+}
+
 TEST(Su2, EveryTypeOfCellInSpace) {
   const std::string path = write_text(
       "space.su2",

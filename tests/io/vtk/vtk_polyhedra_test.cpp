@@ -13,6 +13,7 @@
 #include "barrio/io/read.hpp"
 #include "barrio/io/write.hpp"
 #include "barrio/mesh/partition_cells.hpp"
+#include "barrio/mesh/topology.hpp"
 #include "barrio/mpi/collectives.hpp"
 #include "tests/io/refusal.hpp"
 #include "tests/io/vtk/legacy_vtk.hpp"
@@ -202,6 +203,32 @@ std::vector<int> values_of_tag(const mesh::MeshTables& tables) {
     all.insert(all.end(), of_block.begin(), of_block.end());
   }
   return all;
+}
+
+/// As programs write hexes and prisms in a list of prisms over hexagons: points are repeated.
+TEST(VtkPolyhedra, PrismsOverPolygonsMayHaveCollapsed) {
+  const auto file = [](const std::string& name, int type, const std::string& nodes) {
+    const auto n = std::count(nodes.begin(), nodes.end(), ' ') + 1;
+    return test::write_text(name,
+                            "# vtk DataFile Version 3.0\na\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 9 float\n"
+                            "0 0 0 1 0 0 1 1 0 0 1 0 0 0 1 1 0 1 1 1 1 0 1 1 .5 .5 3\nCELLS 1 " +
+                                std::to_string(n + 1) + "\n" + std::to_string(n) + " " + nodes + "\nCELL_TYPES 1\n" +
+                                std::to_string(type) + "\n");
+  };
+  const auto faces_of = [](const std::string& path) {
+    const mesh::Mesh mesh = read(world(), path);
+    mesh.validate();
+    std::vector<int> n_corners;
+    for (std::size_t c = 0; c < mesh.n_owned(mesh::Dim::volume); ++c)
+      mesh::for_each_loop(mesh.cells().nodes_of(c),
+                          [&](std::span<const LocalId> face) { n_corners.push_back(static_cast<int>(face.size())); });
+    n_corners = test::collect(world(), n_corners);
+    std::ranges::sort(n_corners);
+    return n_corners;
+  };
+  EXPECT_EQ(faces_of(file("edge.vtk", 15, "0 1 2 3 3 4 5 6 7 7")), (std::vector<int>{4, 4, 4, 4, 4, 4}));
+  EXPECT_EQ(faces_of(file("apex.vtk", 15, "0 1 2 3 3 8 8 8 8 8")), (std::vector<int>{3, 3, 3, 3, 4}));
+  EXPECT_EQ(faces_of(file("roof.vtk", 16, "0 1 2 3 3 3 4 5 6 7 7 8")), (std::vector<int>{3, 4, 4, 4, 4, 4, 5}));
 }
 
 TEST(VtkPolyhedra, EveryDialectHoldsTheSameMesh) {

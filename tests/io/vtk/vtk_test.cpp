@@ -211,6 +211,22 @@ TEST_P(Vtk, PolyLinesAndStripsAreCutUpWithTheirData) {
   }
 }
 
+TEST(Vtk, ColoursOfTextsAreBytes) {
+  const std::string path = test::write_text(
+      "colours.vtk",
+      "# vtk DataFile Version 3.0\na\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 4 float\n0 0 0 1 0 0 0 1 0 0 0 1\n"
+      "CELLS 1 5\n4 0 1 2 3\nCELL_TYPES 1\n10\nPOINT_DATA 4\nCOLOR_SCALARS colour 2\n0 .5 1 .3 1.2 -1 .999 .7\n");
+  const mesh::MeshTables tables = read_tables(world(), path);
+  ASSERT_EQ(tables.tags.size(), 1U);
+  EXPECT_EQ(tables.tags[0].info.type, mesh::TagType::int32);
+  EXPECT_EQ(tables.tags[0].info.n_components, 2);
+  const auto& bytes = tables.tags[0].columns.at(0).items.bytes;
+  std::vector<std::int32_t> mine(bytes.size() / sizeof(std::int32_t));
+  if (!mine.empty()) std::memcpy(mine.data(), bytes.data(), bytes.size());
+  EXPECT_EQ(test::collect(world(), mine), (std::vector<std::int32_t>{0, 128, 255, 77, 255, 0, 255, 178}))
+      << "as in VTK";
+}
+
 TEST(VtkWords, LinesMeanNothing) {
   const std::string neat =
       "# vtk DataFile Version 3.0\ntitle\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 4 double\n"

@@ -311,6 +311,14 @@ TEST(BadVtkhdf, TypesThatAreNoMesh) {
   }
 }
 
+TEST(BadVtkhdf, TheTypeMayBeMissing) {
+  const std::string path = (test::scratch() / "no_type.vtkhdf").string();
+  files::FileWriter file(world(), path, 1 << 16);
+  file.make_group("/VTKHDF");
+  file.close();
+  expect_refusal(verdict(path), "3", "is a VTKHDF file that does not state its type");
+}
+
 TEST(BadVtkhdf, FaultsAreNamed) {
   const std::string good = write_polygons("good.vtkhdf");
   const auto spoil = [&](const std::string& name, const std::function<void(const fs::path&)>& damage,

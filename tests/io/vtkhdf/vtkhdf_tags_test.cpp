@@ -4,7 +4,9 @@
 #include <cstring>
 
 #include "barrio/base/error.hpp"
+#include "barrio/io/read.hpp"
 #include "barrio/io/write.hpp"
+#include "barrio/mesh/box.hpp"
 #include "barrio/mesh/partition_cells.hpp"
 #include "tests/io/damage.hpp"
 #include "tests/io/tagged_box.hpp"
@@ -118,6 +120,29 @@ TEST(VtkhdfTags, HaveTheirValuesTypesAndComponents) {
     } else {
       EXPECT_TRUE(std::isnan(third[c]));
     }
+  }
+}
+
+TEST(VtkhdfTags, MaterialsOfOneIdStayApart) {
+  mesh::MeshTables tables = mesh::make_box(world(), {.n = {4, 1, 1}});
+  tables.sets.clear();
+  tables.members.clear();
+  for (const auto& [id, row] : {std::pair(1, 0), std::pair(3, 1), std::pair(1, 2), std::pair(2, 3)}) {
+    tables.sets.push_back({.kind = mesh::SetKind::material, .id = id, .name = "m" + std::to_string(row)});
+    if (world().rank() == 0) tables.members.push_back({row, mesh::Dim::volume, row, 1});
+  }
+  mesh::partition_cells(world(), tables, world().size());
+  const fs::path path = test::scratch() / "one_id.vtkhdf";
+  testing::internal::CaptureStderr();
+  io::write(mesh::Mesh(world(), tables), path.string());
+  const std::string said = testing::internal::GetCapturedStderr();
+  const mesh::MeshTables found = read_tables(world(), path.string());
+  std::vector<std::int32_t> ids;
+  for (const mesh::SetInfo& set : found.sets)
+    if (set.kind == mesh::SetKind::material) ids.push_back(set.id);
+  EXPECT_EQ(ids, (std::vector<std::int32_t>{1, 2, 3, 4}));
+  if (world().rank() == 0) {
+    EXPECT_NE(said.find("a second material of id 1 ('m2' is written as 4)"), std::string::npos) << said;
   }
 }
 

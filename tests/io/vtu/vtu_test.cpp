@@ -120,6 +120,46 @@ TEST(Pvtu, ItsFilesAreOneMeshWithoutGhosts) {
   EXPECT_EQ(shown["pieces"], 2);
 }
 
+TEST(Pvtu, InspectingCountsTheVerticesThatReadingHas) {
+  const auto piece = [](const std::string& points, const std::string& ids) {
+    return R"(<VTKFile type="UnstructuredGrid"><UnstructuredGrid><Piece NumberOfPoints="4" NumberOfCells="1">
+<PointData GlobalIds="ids"><DataArray type="Int64" Name="ids" format="ascii">)" +
+           ids + R"(</DataArray></PointData>
+<Points><DataArray type="Float64" NumberOfComponents="3" format="ascii">)" +
+           points + R"(</DataArray></Points>
+<Cells><DataArray type="Int32" Name="connectivity" format="ascii">0 1 2 3</DataArray>
+<DataArray type="Int32" Name="offsets" format="ascii">4</DataArray>
+<DataArray type="UInt8" Name="types" format="ascii">10</DataArray></Cells>
+</Piece></UnstructuredGrid></VTKFile>)";
+  };
+  const std::string path = test::write_text("ids.pvtu", R"(<VTKFile type="PUnstructuredGrid"><PUnstructuredGrid>
+<PPointData GlobalIds="ids"><PDataArray type="Int64" Name="ids"/></PPointData>
+<PPoints><PDataArray type="Float64" NumberOfComponents="3"/></PPoints>
+<Piece Source="ids_0.vtu"/><Piece Source="ids_1.vtu"/></PUnstructuredGrid></VTKFile>)");
+  struct Case {
+    const char* of_second;
+    std::int64_t n_vertices;
+    bool fits;
+  };
+  // By their places, three points of the two tets are copies.
+  for (const Case& one :
+       {Case{"1 2 3 4", 5, true}, Case{"11 12 13 14", 8, true}, Case{"1 1 3 4", 5, false}, Case{"0 1 2 3", 5, false}}) {
+    SCOPED_TRACE(one.of_second);
+    test::write_text("ids_0.vtu", piece("0 0 0 1 0 0 0 1 0 0 0 1", "0 1 2 3"));
+    test::write_text("ids_1.vtu", piece("1 0 0 0 1 0 0 0 1 1 1 1", one.of_second));
+    EXPECT_EQ(read_tables(world(), path).vertices.n_rows, one.n_vertices);
+    if (world().rank() == 0) {
+      const Json shown = inspect(path);
+      EXPECT_EQ(shown["vertices"], one.n_vertices);
+      EXPECT_EQ(shown.contains("unsupported"), !one.fits);
+      if (!one.fits) {
+        EXPECT_EQ(shown["unsupported"], (Json{"array 'ids', marked as global ids of points, which do not fit"}));
+      }
+    }
+    mpi::barrier(world());
+  }
+}
+
 TEST(Pvtu, FilesThatAreMissingOrDifferentAreNamed) {
   const auto path = test::scratch() / "missing.pvtu";
   const auto other = test::scratch() / "other.pvtu";

@@ -113,6 +113,98 @@ TEST(Xdmf, NumbersInHdf5) {
                                                    item("7", "Float", in("heat")), item("5 2", "Float", in("load")))));
 }
 
+/// As version 3 of the XDMF library writes series: the later steps include cells and points by paths of numbers, all
+/// arrays are parts of datasets of all steps, and a mixed list states its length, not the number of cells.
+TEST(Xdmf, SeriesInPartsOfDatasets) {
+  files::FileWriter file(world(), (test::scratch() / "parts.h5").string(), 1 << 12);
+  file.make_group("/mesh");
+  Reals x(21, -1.0);
+  x.insert(x.end(), xdmf_points.begin(), xdmf_points.end());
+  file.write_small<double>("/mesh/x", x, 3);  // two steps below each other
+  XdmfNumbers nodes{99};
+  nodes.insert(nodes.end(), mixed.begin(), mixed.end());
+  file.write_small<std::int64_t>("/mesh/nodes", nodes);
+  const Reals in_columns{0, 10, 20, 1, 11, 21, 2, 12, 22, 3, 13, 23, 4, 14, 24, 5, 15, 25, 6, 16, 26};
+  file.write_small<double>("/mesh/heat", in_columns, 3);  // of a vertex in each row, of a step in each column
+  file.write_small<double>("/mesh/load", load, 2);
+  file.close();
+  const auto part = [](const std::string& name, const std::string& selection) {
+    return "Format=\"HDF\">parts.h5:/mesh/" + name + "|" + selection;
+  };
+  const auto attributes = [&](int step) {
+    return "<Attribute Name=\"heat\" Center=\"Node\">" +
+           item("7", "Float", part("heat", "0 " + std::to_string(step) + ":1 1:7 1:7 3")) +
+           "</Attribute><Attribute Name=\"load\" Center=\"Cell\">" +
+           item("5", "Float", part("load", "0 1:1 1:5 1:5 2")) + "</Attribute>";
+  };
+  const auto whole = [&](const std::string& topology) {
+    return within("<Information Name=\"a\"/><!-- a --><Grid GridType=\"Collection\" CollectionType=\"Temporal\">" +
+                  xdmf_grid("0", "<Time Value=\"1\"/><Geometry Type=\"XYZ\">" +
+                                     item("7 3", "Float", part("x", "7 0:1 1:7 3:14 3")) + "</Geometry>" + topology +
+                                     attributes(0)) +
+                  xdmf_grid("1",
+                            "<xi:include xpointer=\"element(/1/1/2/1/2)\"/>"
+                            "<xi:include xpointer=\"element(/1/1/2/1/3)\"/>" +
+                                attributes(1)) +
+                  xdmf_grid("2",
+                            "<xi:include xpointer=\"element(/1/1/2/2/1)\"/>"
+                            "<xi:include xpointer=\"element(/1/1/2/1/3)\"/>" +
+                                attributes(2)) +
+                  "</Grid>");
+  };
+  const std::string topology =
+      "<Topology Dimensions=\"22\" Type=\"Mixed\">" + item("22", "Int", part("nodes", "1:1:22:23")) + "</Topology>";
+  const std::string path = write_text("parts.xdmf", whole(topology));
+  const mesh::MeshTables tables = read_tables(world(), path);
+  const WholeFile found(world(), tables);
+  EXPECT_EQ(found.coordinates, xdmf_points);
+  EXPECT_EQ(found.cells.size(), 5U);
+  const mesh::Mesh mesh = read(world(), path);
+  double heat_sum = 0.0;
+  double load_sum = 0.0;
+  for (const mesh::TagTable& tag : tables.tags)
+    for (const mesh::TagColumn& column : tag.columns)
+      for (std::size_t i = 0; i < column.items.bytes.size() / sizeof(double); ++i) {
+        double value = 0.0;
+        std::memcpy(&value, column.items.bytes.data() + i * sizeof(double), sizeof(double));
+        (tag.info.name == "heat" ? heat_sum : load_sum) += value;
+      }
+  EXPECT_EQ(mpi::sum(world(), heat_sum), 7 * 20 + 21);
+  EXPECT_EQ(mpi::sum(world(), load_sum), 2 + 4 + 6 + 8 + 10);
+  if (world().rank() == 0) {
+    const Json shown = inspect(path);
+    EXPECT_EQ(shown["time_steps"], 3);
+    EXPECT_EQ(shown["entities"]["triangles"], 2);
+  }
+  const auto expect = [&](const std::string& name, const std::string& old, const std::string& by,
+                          const std::string& cause) { expect_bad(name, with(whole(topology), old, by), cause); };
+  expect("stride.xdmf", "1:1:22:23", "1:2:22:60", "selects every 2. number of the dataset '/mesh/nodes'");
+  expect("beyond.xdmf", "1:1:22:23", "2:1:22:23", "selects numbers 2 to 23 along a dimension of length 23");
+  expect("fewer.xdmf", "1:1:22:23", "1:1:21:23", "selects 21 numbers of the dataset '/mesh/nodes' for an array of 22");
+  expect("words.xdmf", "1:1:22:23", "1:1:22", "selects '1:1:22' of the dataset '/mesh/nodes', but must give");
+  expect("joined.xdmf", "1:1:22:23", "1:1:22:23|a.h5:/b|1:1:1:1", "but must give start:stride:count:dimensions");
+  expect("sizes.xdmf", "1:1:22:23", "30:1:22:60", "has a dataset '/mesh/nodes' of other dimensions");
+  expect("no_element.xdmf", "(/1/1/2/1/2)", "(/1/1/9)", "includes the element '/1/1/9', which does not exist");
+  expect("no_path.xdmf", "(/1/1/2/1/2)", "(/1/a)", "includes the element '/1/a', which is not a path of numbers");
+  expect("itself.xdmf", "(/1/1/2/1/2)", "(/1/1/2/2/1)", "includes itself");
+}
+
+TEST(Xdmf, EntitiesStandForTheirTexts) {
+  std::string text = sample_in_xml();
+  text = with(text, "\"Xdmf.dtd\" []>", "\"Xdmf.dtd\" [\n<!ENTITY Heat \"heat\">\n<!ENTITY seven '7'> ]>");
+  text = with(text, "Name=\"heat\"", "Name=\"&Heat;\"");
+  expect_xdmf_sample(write_text("entities.xdmf", with(text, "Dimensions=\"7 3\"", "Dimensions=\"&seven; 3\"")));
+  expect_bad("lack.xdmf", with(sample_in_xml(), "Dimensions=\"7 3\"", "Dimensions=\"&seven; 3\""),
+             "has the dimensions '&seven; 3', which make no sense");
+  expect_bad("early.xdmf", with(sample_in_xml(), "\"Xdmf.dtd\" []>", "\"Xdmf.dtd\" [<!ENTITY a \"b\">"),
+             "has markup that ends early");
+  std::string vast = with(sample_in_xml(), "[]>", "[<!ENTITY x \"" + std::string(1000, 'x') + "\">]>");
+  std::string references;
+  for (int i = 0; i < 70000; ++i) references += "&x;";
+  vast = with(vast, "</Domain>", "<Information Value=\"" + references + "\"/></Domain>");
+  expect_bad("vast.xdmf", vast, "has entities that stand for more than 64 MiB of text");
+}
+
 TEST(Xdmf, NumbersInRawFiles) {
   for (const bool is_big : {false, true}) {
     if (world().rank() == 0) {
@@ -177,7 +269,10 @@ TEST(Xdmf, SeriesOnAMeshThatTheyInclude) {
     const auto& bytes = tables.tags[0].columns[0].items.bytes;
     if (!bytes.empty()) std::memcpy(&value, bytes.data() + bytes.size() - 8, 8);
     EXPECT_EQ(value, bytes.empty() ? 0 : step == 0 ? 3 : step);
-    EXPECT_EQ(said.find("grid 'facets', which has other cells") != std::string::npos, world().rank() == 0) << said;
+    EXPECT_EQ(
+        said.find("grid 'facets', whose cells are not listed by the arrays of the first one") != std::string::npos,
+        world().rank() == 0)
+        << said;
   }
   if (world().rank() != 0) return;
   EXPECT_EQ(inspect(path)["time_steps"], 3);

@@ -239,6 +239,24 @@ TEST(Mesh, KeepsSetsAndBoundaryFaces) {
   EXPECT_THROW(static_cast<void>(mesh.set(SetKind::neumann, "x")), Error);
 }
 
+TEST(Mesh, SetsOfOneNameAreRefusedWithTheirIds) {
+  MeshTables tables = parted_box(world(), {3, 2, 2}, true, 2);
+  tables.sets.push_back({.kind = SetKind::neumann, .id = 77, .name = "x-"});
+  tables.sets.push_back({.kind = SetKind::material, .id = 78, .name = "y-"});
+  const Mesh mesh(world(), tables);
+  EXPECT_EQ(mesh.set(SetKind::material, "y-").info.id, 78);
+  EXPECT_EQ(mesh.set(SetKind::neumann, "y-").info.kind, SetKind::neumann);
+  const std::int32_t id = std::ranges::find(mesh.sets(), "x-", [](const MeshSet& s) { return s.info.name; })->info.id;
+  try {
+    static_cast<void>(mesh.set(SetKind::neumann, "x-"));
+    FAIL() << "took one of two";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.subject(), "neumann set 'x-'");
+    EXPECT_EQ(error.cause(), "is the name of 2 sets of the mesh, with the ids " + std::to_string(id) + ", 77");
+    EXPECT_EQ(error.remedy(), "take each from the mesh's list `sets`, by its id");
+  }
+}
+
 TEST(Mesh, RefusesWhatItCannotDoByName) {
   const MeshTables tables = parted_box(world(), {2, 2, 2}, false, 2);
   EXPECT_THROW(Mesh(world(), tables, {.ghost_layers = -1}), AgreedError);
