@@ -29,12 +29,16 @@ class Triangulate(Case):
     def test_the_python_program_makes_what_the_command_makes(self) -> None:
         package = {"PYTHONPATH": os.environ.get("BARRIO_PACKAGE", "")}
         program = SOURCE / "examples" / "16-triangulate" / "plate.py"
-        words = [os.environ.get("BARRIO_PYTHON", ""), str(program), "data/plate.poly"]
-        python = execute(words, cwd=SOURCE, environment=package)
+        plate = str(SOURCE / "data" / "plate.poly")
+        words = [os.environ.get("BARRIO_PYTHON", ""), str(program), plate]
+        python = execute(words, cwd=self.folder, environment=package)
         self.assert_code(python, 0)
         words = ["data/plate.poly", "--min-angle", "25", "--max-area", "0.01"]
         made = barrio("delaunay", *words, "-o", self.folder / "p.h5m", "--json", cwd=SOURCE)
-        self.assertEqual(python.out, f"{made.json()['triangles']} triangles, audited\n")
+        first, second = python.out.splitlines()
+        self.assertEqual(first, f"{made.json()['triangles']} triangles, audited")
+        read = barrio("info", self.folder / "plate.msh", "--json").json()
+        self.assertIn(f"{read['entities']['triangles']} triangles in plate.msh", second)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-// Refinement with fewer points: before a point is added, a vertex of the bad triangle moves to where this triangle is good
-// and those around it that are good stay so, if there is such a position.
+// Refinement with fewer points: before a point is added, a vertex of the bad triangle moves to where this triangle is
+// good and those around it that are good stay so, if there is such a position.
 #include <algorithm>
 #include <array>
 #include <cstddef>
