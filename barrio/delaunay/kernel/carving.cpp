@@ -153,10 +153,12 @@ void carve(Triangulation& mesh, const PlanarGraph& graph, bool fills_hull) {
   for (const Point& hole : graph.holes) holes.push_back(find(hole, "hole"));
   for (const PlanarGraph::RegionSeed& seed : graph.regions) seeds.push_back(find(seed.place, "region"));
 
+  std::vector<std::int32_t> beyond_hull;
   for (std::int32_t row = 0; row < std::ssize(mesh.triangles); ++row) {
     if (!mesh.triangles[row].is_used() || !is_outside(mesh.triangles[row])) continue;
     if (fills_hull) {
       leave_out(mesh.triangles[row]);
+      beyond_hull.push_back(row);
     } else {
       spread(mesh, row, leave_out);
     }
@@ -176,8 +178,9 @@ void carve(Triangulation& mesh, const PlanarGraph& graph, bool fills_hull) {
     });
   }
   // edges of a filled hull become segments: refinement has to know their small angles
-  for (const Triangle& t : mesh.triangles.items()) {
-    if (!fills_hull || t.is_used() || !is_outside(t)) continue;
+  mesh.segments.reserve(mesh.segments.size() + beyond_hull.size());
+  for (const std::int32_t row : beyond_hull) {
+    const Triangle& t = mesh.triangle(row);
     const std::uint32_t i = corner_of(t, outside_vertex);
     if (!t.is_segment(i) && mesh.triangle(t.neighbours[i].triangle()).is_used())
       mesh.segments.push_back({.ends = {t.vertices[previous_corner(i)], t.vertices[next_corner(i)]}, .marker = 0});

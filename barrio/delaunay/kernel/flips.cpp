@@ -84,11 +84,16 @@ SegmentInsertion::SegmentInsertion(Triangulation& mesh) : mesh_(&mesh), triangle
 
 const std::vector<std::int32_t>& SegmentInsertion::insert(std::int32_t from, std::int32_t to) {
   way_.assign(1, from);
+  if (const Side side = find(from, to)) {  // most are edges already
+    mark(side);
+    way_.push_back(to);
+    return way_;
+  }
   while (from != to) {
     const Ahead ahead = look(from, to);
     const std::int32_t end = ahead.edge ? cross(from, to, ahead.edge) : ahead.vertex;
     flip_crossed(from, end);
-    mark(from, end);
+    mark(find(from, end));
     restore();
     way_.push_back(end);
     from = end;
@@ -203,8 +208,7 @@ Side SegmentInsertion::find(std::int32_t from, std::int32_t to) const {
   return {};
 }
 
-void SegmentInsertion::mark(std::int32_t from, std::int32_t to) {
-  const Side side = find(from, to);
+void SegmentInsertion::mark(Side side) noexcept {
   Triangle& t = mesh_->triangle(side.triangle());
   const Side other = t.neighbours[side.edge()];
   t.state |= Triangle::segment_bit(side.edge());

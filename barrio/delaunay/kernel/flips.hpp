@@ -41,7 +41,7 @@ class SegmentInsertion {
   void flip_crossed(std::int32_t from, std::int32_t to);
   void restore();
   void flip_and_note(Side side) noexcept;
-  void mark(std::int32_t from, std::int32_t to);
+  void mark(Side side) noexcept;
   [[nodiscard]] Side find(std::int32_t from, std::int32_t to) const;
   [[noreturn]] void refuse_crossing(std::int32_t from, std::int32_t to, Side segment) const;
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <numbers>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace barrio::delaunay::detail {
@@ -13,10 +13,19 @@ namespace {
 
 /// A segment as seen from one of its ends.
 struct Ray {
-  std::int32_t vertex;
   double direction;  // radians
   std::size_t end;   // 2 * segment + which
+  const Point* to;
 };
+
+/// Tell whether two directions enclose less than `SmallAngles::wide`, or about that.
+bool is_about_small(const Point& from, const Point& a, const Point& b) noexcept {
+  const Point u{a[0] - from[0], a[1] - from[1]};
+  const Point v{b[0] - from[0], b[1] - from[1]};
+  const double dot = u[0] * v[0] + u[1] * v[1];
+  constexpr double cosine_squared = 0.2499;  // of pi / 3: 0.25
+  return dot > 0 && dot * dot >= cosine_squared * (u[0] * u[0] + u[1] * u[1]) * (v[0] * v[0] + v[1] * v[1]);
+}
 
 /// Tell for each end of a segment whether there is a triangle on the left of the segment, as seen from that end.
 std::vector<char> triangles_on_the_left(const Triangulation& mesh, const SegmentIndex& index) {
@@ -38,41 +47,38 @@ std::vector<char> triangles_on_the_left(const Triangulation& mesh, const Segment
 
 SmallAngles::SmallAngles(const Triangulation& mesh, const SegmentIndex& index)
     : mesh_(&mesh), angles_(2 * mesh.segments.size(), wide) {
-  const std::vector<char> has_triangle = triangles_on_the_left(mesh, index);
+  std::vector<char> has_triangle;  // on the left of an end; made for the first small angle
   std::vector<Ray> rays;
-  rays.reserve(angles_.size());
-  for (std::size_t s = 0; s < mesh.segments.size(); ++s) {
-    const auto& ends = mesh.segments[s].ends;
-    if (ends[0] < 0 || ends[1] < 0) continue;  // dropped with the area that it bounds
-    for (std::size_t e = 0; e < 2; ++e) {
-      const Point& from = mesh.point(ends[e]);
-      const Point& to = mesh.point(ends[1 - e]);
-      rays.push_back({ends[e], std::atan2(to[1] - from[1], to[0] - from[0]), 2 * s + e});
+  for (std::int32_t v = 0; v < index.n_vertices(); ++v) {
+    const auto segments = index.at(v);
+    if (segments.size() < 2) continue;
+    const Point& from = mesh.point(v);
+    const auto to = [&](std::uint32_t s) -> const Point& { return mesh.point(index.other_end(s, v)); };
+    if (segments.size() == 2 && !is_about_small(from, to(segments[0]), to(segments[1]))) continue;
+    rays.clear();
+    for (const std::uint32_t s : segments) {
+      const Point& p = to(s);
+      const std::size_t which = mesh.segments[s].ends[0] == v ? 0 : 1;
+      rays.push_back({std::atan2(p[1] - from[1], p[0] - from[0]), 2 * std::size_t{s} + which, &p});
     }
-  }
-  std::ranges::sort(rays, {}, [](const Ray& ray) { return std::tuple(ray.vertex, ray.direction, ray.end); });
-  const auto end_of = [&](const Ray& ray) -> const Point& {
-    return mesh.point(mesh.segments[ray.end / 2].ends[1 - ray.end % 2]);
-  };
-  for (std::size_t first = 0; first < rays.size();) {
-    std::size_t last = first + 1;
-    while (last < rays.size() && rays[last].vertex == rays[first].vertex) ++last;
+    std::ranges::sort(rays, {}, [](const Ray& ray) { return std::pair(ray.direction, ray.end); });
     // rounded directions may be equal, or in the wrong order
-    for (std::size_t i = first + 1; i < last; ++i)
-      for (std::size_t k = i; k > first && rays[k].direction - rays[k - 1].direction < 1e-14 &&
-                              geometry::orient2d(mesh.point(rays[k].vertex), end_of(rays[k - 1]), end_of(rays[k])) < 0;
+    for (std::size_t i = 1; i < rays.size(); ++i)
+      for (std::size_t k = i; k > 0 && rays[k].direction - rays[k - 1].direction < 1e-14 &&
+                              geometry::orient2d(from, *rays[k - 1].to, *rays[k].to) < 0;
            --k)
         std::swap(rays[k], rays[k - 1]);
-    for (std::size_t i = first; i < last && last - first > 1; ++i) {
-      if (has_triangle[rays[i].end] == 0) continue;
-      const Ray& next = rays[i + 1 < last ? i + 1 : first];
+    for (std::size_t i = 0; i < rays.size(); ++i) {
+      const bool is_last = i + 1 == rays.size();
+      const Ray& next = rays[is_last ? 0 : i + 1];
       double angle = next.direction - rays[i].direction;
-      if (angle < 0 && i + 1 == last) angle += 2 * std::numbers::pi;
-      angle = std::max(angle, 0.0);
-      for (const std::size_t end : {rays[i].end, next.end})
-        angles_[end] = std::min(angles_[end], static_cast<float>(angle));
+      if (angle < 0 && is_last) angle += 2 * std::numbers::pi;
+      const auto rounded = static_cast<float>(std::max(angle, 0.0));
+      if (rounded >= wide) continue;
+      if (has_triangle.empty()) has_triangle = triangles_on_the_left(mesh, index);
+      if (has_triangle[rays[i].end] == 0) continue;
+      for (const std::size_t end : {rays[i].end, next.end}) angles_[end] = std::min(angles_[end], rounded);
     }
-    first = last;
   }
 }
 

@@ -13,6 +13,7 @@
 #include "barrio/delaunay/kernel/flips.hpp"
 #include "barrio/delaunay/kernel/insertion.hpp"
 #include "barrio/delaunay/kernel/order.hpp"
+#include "barrio/delaunay/kernel/segment_index.hpp"
 #include "barrio/delaunay/planar_graph.hpp"
 
 namespace barrio::delaunay {
@@ -140,15 +141,17 @@ void insert_points(Triangulation& mesh, const PlanarGraph& graph) {
 
 /// Keep only the first of the segments between the same ends.
 void drop_repeated_segments(Triangulation& mesh) {
-  std::vector<std::pair<std::array<std::int32_t, 2>, std::size_t>> by_ends;
-  for (std::size_t s = 0; s < mesh.segments.size(); ++s) {
-    const auto& [a, b] = mesh.segments[s].ends;
-    by_ends.push_back({{std::min(a, b), std::max(a, b)}, s});
-  }
-  std::ranges::sort(by_ends);
+  const detail::SegmentIndex index(mesh);
   std::vector<char> is_repeated(mesh.segments.size(), 0);
-  for (std::size_t i = 1; i < by_ends.size(); ++i)
-    if (by_ends[i].first == by_ends[i - 1].first) is_repeated[by_ends[i].second] = 1;
+  std::vector<std::int32_t> joined_with(index.n_vertices(), -1);  // the latest vertex that a segment joins it with
+  for (std::int32_t v = 0; v < index.n_vertices(); ++v) {
+    for (const std::uint32_t s : index.at(v)) {
+      const std::int32_t other = index.other_end(s, v);
+      if (other < v) continue;
+      if (joined_with[other] == v) is_repeated[s] = 1;
+      joined_with[other] = v;
+    }
+  }
   std::size_t n = 0;
   for (std::size_t s = 0; s < mesh.segments.size(); ++s)
     if (is_repeated[s] == 0) mesh.segments[n++] = mesh.segments[s];
