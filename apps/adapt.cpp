@@ -48,7 +48,8 @@ class Adapt : public Command {
     app.add_option("IN", input_, fmt::format("Mesh file ({})", io::readable_formats))->required();
     app.add_option("-s,--size", sizes_,
                    "Wanted edge length: a number, or plane,x=X|y=Y|z=Z,min_size=F,max_size=L[,width=W][,growth=G], or "
-                   "sphere,x=X,y=Y,z=Z,radius=R,min_size=F,...; may be repeated: the smallest length counts");
+                   "sphere,x=X,y=Y,z=Z,radius=R,min_size=F,...; may be repeated: the smallest length counts")
+        ->allow_extra_args(false);  // IN may follow
     app.add_option("--size-field", size_field_,
                    "Field or tag of the file with the wanted length at each vertex, instead of --size");
     CLI::Option* const errors = app.add_option(

@@ -66,6 +66,11 @@ class Delaunay : public Command {
                    "Merge points within this distance, in units of the file, and cut segments that pass points so near "
                    "or cross; 0: no. Default: 0, but for GeoJSON a unit of the last decimal, at least 1e-5")
         ->check(number_from_0());
+    app.add_option(
+           "--hole", holes_,
+           "Leave the area of a feature of GeoJSON empty, such as an island in the sea: its name or number; may "
+           "be repeated")
+        ->allow_extra_args(false);  // IN may follow
     CLI::Option* const output = app.add_option(
         "-o,--output", output_,
         "File to write (.h5m, .vtkhdf or .vtu for ParaView, .msh for Gmsh, .ele for Triangle's three files)");
@@ -110,7 +115,8 @@ class Delaunay : public Command {
                          {"splits_boundary", refining_.splits_boundary},
                          {"splits_segments", refining_.splits_segments},
                          {"moves_points", refining_.moves_points},
-                         {"hull", triangulating_.fills_hull}};
+                         {"hull", triangulating_.fills_hull},
+                         {"holes", holes_}};
     result["options"].update(sizes_.to_json());
     if (audited_.empty()) {
       triangulate(*context, result);
@@ -171,7 +177,7 @@ class Delaunay : public Command {
 
   /// Read the graph, triangulate and refine. Local.
   void make(mpi::Context& context, delaunay::Triangulation& mesh, Json& result) {
-    GraphInput file = read_graph(input_, {.project = project_, .snap = snap_});
+    GraphInput file = read_graph(input_, {.project = project_, .holes = holes_, .snap = snap_});
     sizes_.apply(file.graph, input_, refining_, file.left_out);
     const double start = MPI_Wtime();
     {
@@ -257,7 +263,7 @@ class Delaunay : public Command {
     std::string text;
     mpi::agree_after(context, [&] {
       if (!context.is_root()) return;
-      GraphInput file = read_graph(input_, {.project = project_, .snap = snap_});
+      GraphInput file = read_graph(input_, {.project = project_, .holes = holes_, .snap = snap_});
       sizes_.apply(file.graph, input_, refining_, file.left_out);
       const delaunay::AuditedMesh mesh = delaunay::read_audited(audited_);
       if (!is_refined(file.graph)) refining_.min_angle = 0.0;
@@ -285,7 +291,7 @@ class Delaunay : public Command {
                                    r["triangles"].get<double>() / seconds / 1e6,
                                    r["memory_bytes"].get<double>() / r["triangles"].get<double>());
     text +=
-        fmt::format("  {} points of the file, {} added inside, {} on segments; {} regions\n", n(r["points_in_file"]),
+        fmt::format("  {} points of the file, {} added inside, {} on segments; regions: {}\n", n(r["points_in_file"]),
                     n(r["points_added"]["inside"]), n(r["points_added"]["on_segments"]), n(r["regions"]));
     if (const auto projection = r["projection"].get<std::string>(); !projection.empty())
       text += fmt::format("  projected: {}{}\n", projection,
@@ -341,6 +347,7 @@ class Delaunay : public Command {
   std::string output_;
   std::string audited_;
   std::string project_;
+  std::vector<std::string> holes_;
   std::optional<double> snap_;
   Progress* progress_ = nullptr;
   bool refines_ = true;

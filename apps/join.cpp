@@ -32,7 +32,9 @@ class Join : public Command {
            "-t,--tolerance", tolerance_,
            "Merge vertices of different pieces within this distance, model units (default 1e-8 of the diagonal)")
         ->check(number_from_0());
-    app.add_option("--joint", joints_, "Tolerance between two pieces, as A:B:TOLERANCE; pieces are numbered from 0");
+    app.add_option("--joint", joints_,
+                   "Tolerance between two pieces, as A:B:TOLERANCE; pieces are numbered from 0; may be repeated")
+        ->allow_extra_args(false);  // PIECE may follow
     app.add_flag("--require-conforming", options_.require_conforming,
                  "Leave a joint open unless every vertex there has exactly one partner; exit code 4 if one is open");
     app.add_flag("--within", options_.within_pieces, "Also merge vertices within a piece");

@@ -44,7 +44,7 @@ class Partition : public Command {
     app.add_option("--weight", weights_.tag, "Tag with the work of each cell");
     app.add_option("--type-weight", type_weights_,
                    "TYPE=N: a cell of this type counts as N times the work, as in hex=3; may be repeated")
-        ->take_all();
+        ->allow_extra_args(false);  // IN may follow
     app.add_flag("--keep-order", keeps_order_, "Keep cells and vertices in the order of the input");
     app.add_option("--tag", h5m_.partition_tag,
                    "Name of the partition in the file: a new name adds one to those of IN, a known name replaces one")

@@ -219,7 +219,8 @@ GraphInput read_polygons(const std::string& path, const GraphInputOptions& optio
   const std::string project = options.project.empty() ? "auto" : options.project;
   delaunay::GeoJsonFile file = delaunay::read_geojson(path, {.tolerance = options.snap,
                                                              .project = make_projection(project, input.projection),
-                                                             .projects_degrees_alone = options.project.empty()});
+                                                             .projects_degrees_alone = options.project.empty(),
+                                                             .holes = options.holes});
   if (!file.is_projected) input.projection.clear();
   input.has_default_projection = file.is_projected && options.project.empty();
   input.graph = std::move(file.graph);
@@ -251,6 +252,9 @@ GraphInput read_graph(const std::string& path, const GraphInputOptions& options)
   if (!options.project.empty())
     refuse(ErrorCode::usage, "--project", "applies to GeoJSON alone, which has longitudes and latitudes",
            "leave it out");
+  if (!options.holes.empty())
+    refuse(ErrorCode::usage, "--hole", "applies to features of GeoJSON alone",
+           "give .poly files a position in each hole; leave triangles of other files out of the mesh");
   GraphInput input;
   if (path.ends_with(".poly") || path.ends_with(".node")) {
     delaunay::PolyFile file = delaunay::read_poly(path);

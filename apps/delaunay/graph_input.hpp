@@ -31,8 +31,9 @@ struct GraphInput {
 
 /// Options of `read_graph`.
 struct GraphInputOptions {
-  std::string project = {};         ///< see `make_projection`; GeoJSON only. Empty: auto for degrees
-  std::optional<double> snap = {};  ///< tolerance; 0: none. Without it: from the digits of GeoJSON, none for others
+  std::string project = {};             ///< see `make_projection`; GeoJSON only. Empty: auto for degrees
+  std::vector<std::string> holes = {};  ///< features of GeoJSON whose areas stay empty: names or numbers
+  std::optional<double> snap = {};      ///< tolerance; 0: none. Without it: from the digits of GeoJSON, none for others
 };
 
 /// Read Triangle's files (.poly, .node, .ele), polygons of GeoJSON (.geojson, .json), or a triangle mesh in any format

@@ -122,10 +122,11 @@ void SizeOptions::add_to(CLI::App& app) {
       "Max area of a triangle by position: a formula of x and y, as in '1e-4 + 0.01*(x^2+y^2)'; or Triangle's "
       ".area file for the triangles of IN (.ele)");
   app.add_option(
-      "-s,--size", sizes_,
-      "Wanted edge length: a number; marker,id=M,min_size=F[,max_size=L][,width=W][,growth=G] by the distance "
-      "from segments and points with a marker; or point,x=X,y=Y,min_size=F,...; may be repeated: the "
-      "smallest length counts");
+         "-s,--size", sizes_,
+         "Wanted edge length: a number; marker,id=M,min_size=F[,max_size=L][,width=W][,growth=G] by the distance "
+         "from segments and points with a marker; or point,x=X,y=Y,min_size=F,...; may be repeated: the "
+         "smallest length counts")
+      ->allow_extra_args(false);  // IN may follow
   CLI::Option* const background = app.add_option(
       "--background", background_, "Triangle mesh with a wanted edge length at each vertex (in any format of IN)");
   app.add_option("--size-field", field_,

@@ -38,17 +38,20 @@ struct GeoJsonOptions {
   /// nothing on the ground.
   std::function<void(std::span<Point>)> project = {};
   bool projects_degrees_alone = false;  ///< project only if all positions may be longitudes and latitudes
+  /// Features whose areas stay empty, such as land in the sea: their property `name`, or else their number from 1.
+  std::vector<std::string> holes = {};
 };
 
 inline constexpr double min_default_tolerance = 1e-5;  ///< degrees; about a metre
 
 /// Read the polygons of a GeoJSON file (RFC 7946). Each feature becomes a region. Its number is its position in the
-/// file, from 1, which is also its attribute and the marker of its edges; its name is its property `name`, if any.
+/// file, from 1, which is also its attribute and the marker of its edges; its property `name` names both.
 /// Everything outside the polygons is outside the domain. Polygons may share borders. They are snapped; where they
 /// overlap, the first one keeps the area. In a projection in which both sides of 180 degrees lie in one place, polygons
 /// that were cut there are joined, and edges along a pole go. Local.
 /// @throws Error{failed} if the file cannot be read; {bad_input}, naming feature, ring and position, for open or
-/// malformed rings, for files without polygons, and without snapping for edges that cross; as `snap`
+/// malformed rings, for files without polygons, if nothing but holes is left, and without snapping for edges that
+/// cross; {usage} for a hole that names no feature; as `snap`
 [[nodiscard]] GeoJsonFile read_geojson(const std::string& path, const GeoJsonOptions& options = {});
 
 }  // namespace barrio::delaunay

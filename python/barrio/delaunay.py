@@ -265,6 +265,7 @@ def read_geojson(
     *,
     project: Callable[[float, float], tuple[float, float]] | None,
     snap: float | None = None,
+    holes: Iterable[str | int] = (),
 ) -> Graph:
     """Read the polygons of a GeoJSON file; each feature is a region. Local.
 
@@ -273,8 +274,9 @@ def read_geojson(
     `snap`: points within this distance, in units of the file, merge, and segments that pass points so near or cross
     are cut; where polygons overlap, the first keeps the area. 0: no; None: a unit of the last decimal in the file, at
     least 1e-5.
+    `holes`: features whose areas stay empty, such as land in the sea: their property `name`, or their number from 1.
     """
-    return _graph(_mpi.load_core()._read_geojson(str(path), project, snap))
+    return _graph(_mpi.load_core()._read_geojson(str(path), project, snap, [str(hole) for hole in holes]))
 
 
 def snap(graph: Graph, tolerance: float) -> tuple[Graph, SnapReport]:

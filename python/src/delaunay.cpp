@@ -199,8 +199,9 @@ nb::tuple read_graph(const std::string& path) {
   return to_python(file.graph, {});
 }
 
-nb::tuple read_polygons(const std::string& path, const nb::object& project, std::optional<double> snap) {
-  delaunay::GeoJsonOptions options{.tolerance = snap};
+nb::tuple read_polygons(const std::string& path, const nb::object& project, std::optional<double> snap,
+                        const std::vector<std::string>& holes) {
+  delaunay::GeoJsonOptions options{.tolerance = snap, .holes = holes};
   if (!project.is_none())
     options.project = [&project](std::span<delaunay::Point> places) {
       for (delaunay::Point& p : places) {
@@ -291,7 +292,7 @@ void bind_delaunay(nb::module_& module) {
   module.def("_describe", &describe);
   module.def("_save", &save, nb::arg(), nb::arg(), nb::arg().none());
   module.def("_read_poly", &read_graph);
-  module.def("_read_geojson", &read_polygons, nb::arg(), nb::arg().none(), nb::arg().none());
+  module.def("_read_geojson", &read_polygons, nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg());
   module.def("_snap", &snap);
   module.def("_graph_of_mesh", &graph_of_mesh);
   module.def("_audit", &audit, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),

@@ -53,6 +53,30 @@ class Delaunay(Case):
         for wanted, found in zip(points[1:19], nodes[1:19], strict=True):
             self.assertEqual([float(x) for x in wanted], [float(x) for x in found])
 
+    def test_holes_and_repeated_options_before_the_input(self) -> None:
+        island = '{"type": "Feature", "properties": {"name": "%s"}, "geometry": {"type": "Polygon", "coordinates": [%s]}}'
+        square = "[[{0},{0}],[{1},{0}],[{1},{1}],[{0},{1}],[{0},{0}]]"
+        features = [island % (name, square.format(-size, size)) for name, size in (("land", 1), ("sea", 3))]
+        sea = self.folder / "sea.geojson"
+        sea.write_text('{"type": "FeatureCollection", "features": [%s]}' % ", ".join(features))
+        mesh = self.folder / "sea.h5m"
+        options = ["--project", "none", "--size", "0.5", "--hole", "land"]
+        made = barrio("delaunay", *options, sea, "-o", mesh, "--json")
+        self.assert_code(made, 0)
+        self.assertEqual(made.json()["options"]["holes"], ["land"])
+        self.assertEqual(made.json()["regions"], 1)
+        found = barrio("delaunay", "--audit", mesh, *options, sea, "--json")
+        self.assert_code(found, 0)
+        self.assertAlmostEqual(found.json()["audit"]["area"], 32)
+        self.assert_code(barrio("delaunay", "--audit", mesh, *options[:-2], sea), 4)
+        for hole, said in (("lend", "Did you mean 'land'?"), ("3", "a number from 1 to 2, or a name: 'land', 'sea'")):
+            refused = barrio("delaunay", sea, "--hole", hole, "-o", mesh)
+            self.assert_code(refused, 2)
+            self.assertIn(said, refused.err)
+        refused = barrio("delaunay", "--hole", "1", PLATE, "-o", mesh)
+        self.assert_code(refused, 2)
+        self.assertIn("features of GeoJSON alone", refused.err)
+
     def test_points_stay_alone_unless_a_bound_is_given(self) -> None:
         points = self.folder / "points.node"
         lines = [f"{i + 1} {(i * 37) % 101} {(i * i) % 97}" for i in range(90)]

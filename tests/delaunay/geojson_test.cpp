@@ -70,6 +70,53 @@ TEST_F(GeoJsonTest, PolygonsAreRegionsWhateverTheirWayRound) {
   EXPECT_EQ(file.graph.regions.at(2).name, "");
 }
 
+TEST_F(GeoJsonTest, HolesAreEmpty) {
+  // a lake and an island in it with a wood, the sea around, which all others overlap, and a country beside the sea
+  const std::string text = collection(polygon("[[[1,1],[2,1],[2,2],[1,2],[1,1]]]") + "," +
+                                      polygon("[[[0,0],[3,0],[3,3],[0,3],[0,0]]]") + "," +
+                                      R"({"type": "Feature", "properties": {"name": "sea"}, "geometry": {"type":
+          "Polygon", "coordinates": [[[-2,-2],[5,-2],[5,5],[-2,5],[-2,-2]]]}},)" +
+                                      polygon("[[[5,-2],[7,-2],[7,5],[5,5],[5,-2]]]"));
+  using Areas = std::map<std::int32_t, double>;
+  const auto found = [&](const std::vector<std::string>& holes) {
+    return areas(read_geojson(write(text), {.holes = holes}).graph);
+  };
+  EXPECT_EQ(found({}), (Areas{{1, 1.0}, {2, 8.0}, {3, 40.0}, {4, 14.0}}));
+  EXPECT_EQ(found({"2"}), (Areas{{1, 1.0}, {3, 40.0}, {4, 14.0}}));
+  EXPECT_EQ(found({"1", "2"}), (Areas{{3, 40.0}, {4, 14.0}}));
+  EXPECT_EQ(found({"x"}), (Areas{{3, 40.0}}));
+  EXPECT_EQ(found({"sea"}), (Areas{{1, 1.0}, {2, 8.0}, {4, 14.0}}));
+  // what lies within holes alone is gone: no point is left over
+  const PlanarGraph sea = read_geojson(write(text), {.holes = {"x"}}).graph;
+  EXPECT_EQ(sea.points.size(), 8U);
+  EXPECT_EQ(sea.segments.size(), 8U);
+  std::map<std::int32_t, int> markers;
+  for (const PlanarGraph::Edge& edge : sea.segments) ++markers[edge.marker];
+  EXPECT_EQ(markers, (std::map<std::int32_t, int>{{2, 4}, {3, 4}}));
+
+  for (const auto& [hole, said] : {std::pair("see", "Did you mean 'sea'?"), std::pair("5", "a number from 1 to 4"),
+                                   std::pair("0", "names no feature"), std::pair("", "names no feature")}) {
+    try {
+      static_cast<void>(found({hole}));
+      ADD_FAILURE() << hole;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::usage);
+      EXPECT_NE((std::string(error.what()) + error.remedy()).find(said), std::string::npos) << error.what();
+    }
+  }
+  EXPECT_THROW(static_cast<void>(found({"x", "sea"})), Error);
+}
+
+TEST_F(GeoJsonTest, HolesNeedNoSnapping) {
+  // neighbours that share borders; the middle one goes
+  const std::string text =
+      collection(polygon("[[[0,0],[1,0],[1,1],[0,1],[0,0]]]") + "," + polygon("[[[1,0],[2,0],[2,1],[1,1],[1,0]]]") +
+                 "," + polygon("[[[2,0],[3,0],[3,0.5],[3,1],[2,1],[2,0]]]"));
+  const GeoJsonFile file = read_geojson(write(text), {.tolerance = 0.0, .holes = {"2"}});
+  EXPECT_EQ(areas(file.graph), (std::map<std::int32_t, double>{{1, 1.0}, {3, 1.0}}));
+  EXPECT_EQ(file.graph.points.size(), 9U);
+}
+
 TEST_F(GeoJsonTest, ClosesAt180Degrees) {
   const std::string text = collection(polygon("[[[178,0],[180,0],[180,2],[178,2],[178,0]]]") + "," +
                                       polygon("[[[-180,0],[-178,0],[-178,2],[-180,2],[-180,0]]]"));

@@ -16,6 +16,7 @@ QUOTES = {
     "docs/howto/mesh-that-changes.md": "examples/11-change",
     "docs/howto/adapt.md": "examples/13-follow",
     "docs/howto/triangulate.md": "examples/16-triangulate",
+    "docs/howto/coast.md": "examples/16-triangulate",
     "docs/howto/boxes-of-cells.md": "examples/14-boxes",
     "docs/howto/write-large.md": "examples/12-stream",
     "docs/howto/messages.md": "examples/09-assembly examples/10-rays",

@@ -40,6 +40,26 @@ class Triangulate(Case):
         read = barrio("info", self.folder / "plate.msh", "--json").json()
         self.assertIn(f"{read['entities']['triangles']} triangles in plate.msh", second)
 
+    def test_the_sea_around_an_island(self) -> None:
+        island = SOURCE / "data" / "iceland.geojson"
+        sea = self.folder / "sea.geojson"
+        program = SOURCE / "examples" / "16-triangulate" / "sea.py"
+        self.assert_code(execute([sys.executable, str(program), str(island), str(sea)]), 0)
+        holes = [word for name in ("Iceland", "1", "2", "3", "4") for word in ("--hole", name)]
+        bounds = ["--size", "40000", "--size", "marker,id=5,min_size=2000,growth=0.15"]
+        mesh = self.folder / "sea.h5m"
+        made = barrio("delaunay", sea, *holes, *bounds, "-o", mesh, "--json")
+        if "not in this build" in made.err:
+            self.skipTest("barrio is built without PROJ")
+        self.assert_code(made, 0)
+        # the ellipse of 32 by 12 degrees at 65 degrees north, less Iceland's 103 000 square kilometres
+        area = barrio("delaunay", "--audit", mesh, sea, *holes, *bounds, "--json")
+        self.assert_code(area, 0)
+        self.assertAlmostEqual(area.json()["audit"]["area"] / 1.48e12, 1, delta=0.02)
+        found = barrio("info", mesh, "--json").json()
+        self.assertIn("about 27 000 triangles", (SOURCE / "docs" / "howto" / "coast.md").read_text())
+        self.assertAlmostEqual(found["entities"]["triangles"] / 27000, 1, delta=0.02)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "barrio/base/error.hpp"
+#include "barrio/delaunay/geojson/holes.hpp"
 #include "barrio/delaunay/geojson/meridian.hpp"
 #include "barrio/delaunay/geojson/plane.hpp"
 #include "barrio/delaunay/geojson/rings.hpp"
@@ -62,9 +63,11 @@ RingGraph to_graph(const RingsOfFile& file) {
   std::vector<Point> positions;
   for (const Ring& ring : file.rings) positions.insert(positions.end(), ring.positions.begin(), ring.positions.end());
   const std::vector<std::int32_t> numbers = number_positions(positions, made.graph.points);
-  for (std::int32_t feature = 1; feature <= std::ssize(file.features); ++feature)
-    made.graph.regions.push_back(
-        {.attribute = static_cast<double>(feature), .number = feature, .name = file.names[feature - 1]});
+  for (std::int32_t feature = 1; feature <= std::ssize(file.features); ++feature) {
+    const std::string& name = file.names[feature - 1];
+    made.graph.regions.push_back({.attribute = static_cast<double>(feature), .number = feature, .name = name});
+    if (!name.empty()) made.graph.marker_names.push_back({feature, name});
+  }
   std::size_t first = 0;
   for (std::size_t r = 0; r < file.rings.size(); ++r) {
     const Ring& ring = file.rings[r];
@@ -151,6 +154,14 @@ void add_twins(PlanarGraph& graph, double last) {
       graph.points.push_back(twin);
 }
 
+/// Leave the holes empty. @throws Error{bad_input} if nothing is left
+void make_holes(const std::string& path, PlanarGraph& graph, const std::vector<char>& is_hole) {
+  if (std::ranges::find(is_hole, 1) == is_hole.end()) return;
+  detail::leave_empty(graph, is_hole);
+  if (graph.segments.empty())
+    refuse(ErrorCode::bad_input, path, "has nothing but holes", "leave the area of one feature at least");
+}
+
 /// Name features and rings that nothing is left of.
 std::vector<std::string> name_vanished(const RingsOfFile& file, const RingGraph& made, const SnapReport& report) {
   std::vector<std::string> names;
@@ -176,6 +187,7 @@ std::vector<std::string> name_vanished(const RingsOfFile& file, const RingGraph&
 GeoJsonFile read_geojson(const std::string& path, const GeoJsonOptions& options) {
   RingsOfFile rings = detail::read_rings(path);
   GeoJsonFile file{.graph = {}, .left_out = std::move(rings.left_out), .features = rings.features};
+  const std::vector<char> is_hole = detail::find_features(rings, options.holes);
   RingGraph made = to_graph(rings);
   file.n_positions = std::ssize(made.graph.points);
   file.n_edges = std::ssize(made.graph.segments);
@@ -193,6 +205,7 @@ GeoJsonFile read_geojson(const std::string& path, const GeoJsonOptions& options)
     check_crossings(path, rings, made);
     file.graph = std::move(made.graph);
     if (file.is_projected) project_as_it_is(file.graph, options.project, map, last);
+    make_holes(path, file.graph, is_hole);
     return file;
   }
   if (has_degrees) {
@@ -207,6 +220,7 @@ GeoJsonFile read_geojson(const std::string& path, const GeoJsonOptions& options)
   file.vanished = name_vanished(rings, made, report);
   file.snapped = std::move(report);
   file.graph = std::move(graph);
+  make_holes(path, file.graph, is_hole);
   return file;
 }
 
