@@ -276,7 +276,9 @@ def read_geojson(
     least 1e-5.
     `holes`: features whose areas stay empty, such as land in the sea: their property `name`, or their number from 1.
     """
-    return _graph(_mpi.load_core()._read_geojson(str(path), project, snap, [str(hole) for hole in holes]))
+    return _graph(
+        _mpi.load_core()._read_geojson(str(path), project, snap, [str(hole) for hole in holes])
+    )
 
 
 def snap(graph: Graph, tolerance: float) -> tuple[Graph, SnapReport]:

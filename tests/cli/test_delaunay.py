@@ -1,6 +1,7 @@
 """barrio delaunay: input and output files, audits, and refused input. Needs vtk for one test."""
 
 import filecmp
+import json
 import os
 import unittest
 
@@ -54,11 +55,13 @@ class Delaunay(Case):
             self.assertEqual([float(x) for x in wanted], [float(x) for x in found])
 
     def test_holes_and_repeated_options_before_the_input(self) -> None:
-        island = '{"type": "Feature", "properties": {"name": "%s"}, "geometry": {"type": "Polygon", "coordinates": [%s]}}'
-        square = "[[{0},{0}],[{1},{0}],[{1},{1}],[{0},{1}],[{0},{0}]]"
-        features = [island % (name, square.format(-size, size)) for name, size in (("land", 1), ("sea", 3))]
+        features = []
+        for name, size in (("land", 1), ("sea", 3)):
+            ring = [[-size, -size], [size, -size], [size, size], [-size, size], [-size, -size]]
+            geometry = {"type": "Polygon", "coordinates": [ring]}
+            features.append({"type": "Feature", "properties": {"name": name}, "geometry": geometry})
         sea = self.folder / "sea.geojson"
-        sea.write_text('{"type": "FeatureCollection", "features": [%s]}' % ", ".join(features))
+        sea.write_text(json.dumps({"type": "FeatureCollection", "features": features}))
         mesh = self.folder / "sea.h5m"
         options = ["--project", "none", "--size", "0.5", "--hole", "land"]
         made = barrio("delaunay", *options, sea, "-o", mesh, "--json")
@@ -69,7 +72,10 @@ class Delaunay(Case):
         self.assert_code(found, 0)
         self.assertAlmostEqual(found.json()["audit"]["area"], 32)
         self.assert_code(barrio("delaunay", "--audit", mesh, *options[:-2], sea), 4)
-        for hole, said in (("lend", "Did you mean 'land'?"), ("3", "a number from 1 to 2, or a name: 'land', 'sea'")):
+        for hole, said in (
+            ("lend", "Did you mean 'land'?"),
+            ("3", "a number from 1 to 2, or a name: 'land', 'sea'"),
+        ):
             refused = barrio("delaunay", sea, "--hole", hole, "-o", mesh)
             self.assert_code(refused, 2)
             self.assertIn(said, refused.err)

@@ -57,7 +57,9 @@ class Triangulate(Case):
         self.assert_code(area, 0)
         self.assertAlmostEqual(area.json()["audit"]["area"] / 1.48e12, 1, delta=0.02)
         found = barrio("info", mesh, "--json").json()
-        self.assertIn("about 27 000 triangles", (SOURCE / "docs" / "howto" / "coast.md").read_text())
+        self.assertIn(
+            "about 27 000 triangles", (SOURCE / "docs" / "howto" / "coast.md").read_text()
+        )
         self.assertAlmostEqual(found["entities"]["triangles"] / 27000, 1, delta=0.02)
 
 
