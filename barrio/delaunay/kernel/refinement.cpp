@@ -15,8 +15,14 @@ namespace barrio::delaunay {
 namespace detail {
 namespace {
 
-/// New points lie a little nearer to their edge than where it is seen under the min angle.
-constexpr double nearer = 0.98;
+/// Return how near to their edge new points lie, relative to where it is seen under the min angle. Above 30 degrees the
+/// nearer places need fewer triangles: found by trying 30 public graphs and fractal coasts.
+/// @param min_angle  degrees
+constexpr double nearness(double min_angle) noexcept {
+  constexpr double usual = 0.98;
+  constexpr double at_33 = 0.9;
+  return min_angle <= 30 ? usual : usual + (at_33 - usual) * (min_angle - 30) / 3;
+}
 
 /// Max number of triangles that `Side` can tell apart.
 constexpr std::int64_t max_rows = (std::int64_t{1} << 30) - 1;
@@ -56,7 +62,8 @@ Refinement::Refinement(Triangulation& mesh, const RefineOptions& options)
   sine_squared_ = std::sin(angle) * std::sin(angle);
   const double lens = std::cos(2 * angle);
   lens_ = lens * lens;
-  reach_ = options.min_angle > 0 ? nearer * 0.5 / std::tan(angle / 2) : std::numeric_limits<double>::infinity();
+  reach_ = options.min_angle > 0 ? nearness(options.min_angle) * 0.5 / std::tan(angle / 2)
+                                 : std::numeric_limits<double>::infinity();
   constexpr double usual_angle = 20 * std::numbers::pi / 180;
   flattest_ = 4 / std::tan(std::max(angle, usual_angle));
   constexpr std::int64_t for_any_input = 5'000'000;
