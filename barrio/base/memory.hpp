@@ -19,6 +19,11 @@ void free_memory(Container& x) {
   x = Container();
 }
 
+/// Give memory that is free inside the allocator back to the system, where the allocator can do that (glibc). Local.
+/// Large blocks that were freed may stay otherwise, beside those that a program allocates next. Cost: milliseconds, and
+/// page faults where the memory is needed again; call it between phases
+void return_free_memory() noexcept;
+
 /// Count the bytes of this process in physical memory. Local; 0 where /proc is absent.
 std::uint64_t resident_bytes() noexcept;
 /// Return the maximum of `resident_bytes()` since the last reset. Local.

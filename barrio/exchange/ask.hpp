@@ -33,8 +33,9 @@ template <std::ranges::contiguous_range Requests, class AnswerAll>
   Parcels<Request> asked = route(context, pack_by_rank(to, requests), by);
   Answers given = answer_all(std::as_const(asked));
   BARRIO_ASSERT(cheap, given.size() == asked.items.size(), given.size(), asked.items.size());
-  const Parcels<Answer> answers{std::move(asked.peers), std::move(asked.offsets), std::move(given)};
-  std::vector<Answer> sorted = route(context, answers, by).items;  // by ascending answering rank
+  free_memory(asked.items);
+  Parcels<Answer> answers{std::move(asked.peers), std::move(asked.offsets), std::move(given)};
+  std::vector<Answer> sorted = route(context, std::move(answers), by).items;  // by ascending answering rank
   if (std::ranges::is_sorted(to)) return sorted;
   std::vector<Answer> result(sorted.size());
   const std::vector<std::size_t> order = order_by_rank(to);

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "barrio/base/memory.hpp"
 #include "barrio/exchange/detail/delivery.hpp"
 #include "barrio/mpi/context.hpp"
 #include "barrio/mpi/datatype.hpp"
@@ -67,30 +68,24 @@ template <std::ranges::contiguous_range Items>
   return pack_by_rank<std::ranges::range_value_t<Items>>(to, std::span(items));
 }
 
-/// Deliver parcels to ranks that do not expect them. Collective.
-/// `Route::crystal` makes no collective call: messages for the same half of the ranks travel together, in log2(P)
-/// exchanges with one partner each (a crystal router). Neither memory nor messages grow in proportion to P.
-/// A rank may send to itself; that is a copy in memory.
-/// @param route  the same on all ranks; `automatic` first compares the sizes on all ranks, which pays for large parcels
-/// @return the received items, grouped by sender in ascending order: the same on every run
-/// @throws Error{usage} on ranks that were sent items of another type
-/// Cost: log2(P) messages per rank; each item is copied up to log2(P) times. The other routes: see `Route`.
-/// Source: Fox et al. 1988, chapter 22; Tautges et al. 2012, section III.
-template <mpi::Trivial T>
-[[nodiscard]] Parcels<T> route(mpi::Context& context, const Parcels<T>& parcels, Route route = Route::crystal) {
-  std::vector<detail::BytesTo> outgoing;
+namespace detail {
+
+/// Deliver parcels, see `route`. @param release  called when all items are packed
+template <class T, class Release>
+Parcels<T> route_parcels(mpi::Context& context, const Parcels<T>& parcels, Route route, Release&& release) {
+  std::vector<BytesTo> outgoing;
   outgoing.reserve(parcels.n_peers());
   for (std::size_t i = 0; i < parcels.n_peers(); ++i)
     outgoing.push_back({parcels.peers[i], parcels.of(i).size_bytes()});
-  const detail::ItemKind kind = detail::items_of<T>();
-  if (route == Route::automatic) route = detail::agree_on_route(context, Status{}, kind, outgoing, route);
+  const ItemKind kind = items_of<T>();
+  if (route == Route::automatic) route = agree_on_route(context, Status{}, kind, outgoing, route);
   const auto pack = [&](std::span<std::byte* const> places) {
     for (std::size_t i = 0; i < places.size(); ++i)
       if (!parcels.of(i).empty()) std::memcpy(places[i], parcels.of(i).data(), parcels.of(i).size_bytes());
+    release();
   };
-  const detail::DeliveredBytes incoming = route == Route::counted
-                                              ? detail::deliver_counted(context, Status{}, kind, outgoing, pack)
-                                              : detail::deliver(context, kind, outgoing, pack, route);
+  const DeliveredBytes incoming = route == Route::counted ? deliver_counted(context, Status{}, kind, outgoing, pack)
+                                                          : deliver(context, kind, outgoing, pack, route);
   Parcels<T> received;
   std::size_t n_items = 0;
   for (const auto& place : incoming.places) n_items += place.n_bytes / sizeof(T);
@@ -103,6 +98,28 @@ template <mpi::Trivial T>
     received.offsets.push_back(filled);
   }
   return received;
+}
+
+}  // namespace detail
+
+/// Deliver parcels to ranks that do not expect them. Collective.
+/// `Route::crystal` makes no collective call: messages for the same half of the ranks travel together, in log2(P)
+/// exchanges with one partner each (a crystal router). Neither memory nor messages grow in proportion to P.
+/// A rank may send to itself; that is a copy in memory.
+/// @param route  the same on all ranks; `automatic` first compares the sizes on all ranks, which pays for large parcels
+/// @return the received items, grouped by sender in ascending order: the same on every run
+/// @throws Error{usage} on ranks that were sent items of another type
+/// Cost: log2(P) messages per rank; each item is copied up to log2(P) times. The other routes: see `Route`.
+/// Source: Fox et al. 1988, chapter 22; Tautges et al. 2012, section III.
+template <mpi::Trivial T>
+[[nodiscard]] Parcels<T> route(mpi::Context& context, const Parcels<T>& parcels, Route route = Route::crystal) {
+  return detail::route_parcels(context, parcels, route, [] {});
+}
+
+/// The same, but free the parcels as soon as they are packed: the items are in memory twice at most, not three times.
+template <mpi::Trivial T>
+[[nodiscard]] Parcels<T> route(mpi::Context& context, Parcels<T>&& parcels, Route route = Route::crystal) {
+  return detail::route_parcels(context, parcels, route, [&] { free_memory(parcels.items); });
 }
 
 }  // namespace barrio::exchange

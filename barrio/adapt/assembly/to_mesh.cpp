@@ -90,6 +90,7 @@ class Exporter {
     give_side_values(Dim::face, faces_, imported_.faces);
     free_memory(imported_.tets.tets);  // numbering needs as much
     free_memory(owner_);
+    return_free_memory();
     number_cells();
     return std::move(out_);
   }

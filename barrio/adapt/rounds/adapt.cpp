@@ -23,6 +23,7 @@
 #include "barrio/adapt/size_fields.hpp"
 #include "barrio/adapt/sizes/check.hpp"
 #include "barrio/base/error.hpp"
+#include "barrio/base/memory.hpp"
 #include "barrio/geometry/predicates.hpp"
 #include "barrio/mesh/local_mesh.hpp"
 #include "barrio/mpi/agree.hpp"
@@ -133,6 +134,7 @@ AdaptReport adapt_cells(mesh::Mesh& mesh, const SizeFunction* function, const st
   std::optional<detail::Imported> imported;
   try {
     const Region taking(context.trace(), take_region);
+    return_free_memory();
     imported = detail::import_mesh(mesh, sizes, sizes_name, options, std::move(side_values),
                                    static_cast<std::size_t>(expected.cells));
   } catch (const AgreedError&) {
@@ -142,6 +144,7 @@ AdaptReport adapt_cells(mesh::Mesh& mesh, const SizeFunction* function, const st
   {
     const mesh::Mesh consumed = std::move(mesh);
   }
+  return_free_memory();
   detail::Schedule schedule(context, imported->tets, sizes, options, report.tolerance, expected.cells);
   {
     const Region in_rounds(context.trace(), rounds_region);
@@ -167,6 +170,7 @@ AdaptReport adapt_cells(mesh::Mesh& mesh, const SizeFunction* function, const st
     const bool is_even = balance.is_even(static_cast<double>(local.size(mesh::Dim::volume)),
                                          static_cast<double>(shape.n_tets + n_others) / context.size());
     local.options = is_even ? had : mesh::BuildOptions();
+    return_free_memory();
     mesh = mesh::adopt(context, std::move(local));
     if (!is_even) balance.after(mesh, had);
   }

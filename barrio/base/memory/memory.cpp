@@ -2,11 +2,20 @@
 
 #include <sys/resource.h>
 #include <unistd.h>
+#if __has_include(<malloc.h>)
+#include <malloc.h>
+#endif
 
 #include <array>
 #include <cstdio>
 
 namespace barrio {
+
+void return_free_memory() noexcept {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
+}
 
 std::uint64_t resident_bytes() noexcept {
   std::FILE* file = std::fopen("/proc/self/statm", "r");

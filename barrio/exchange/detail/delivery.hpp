@@ -73,6 +73,8 @@ Route agree_on_route(mpi::Context& context, Status fault, const ItemKind& kind, 
 /// Send words by the crystal router. Each entry has a head, (destination, source), (kind, length in bytes), then its
 /// bytes padded to words.
 std::vector<std::uint64_t> route_words(mpi::Context& context, std::vector<std::uint64_t> words);
+/// Append words to others, without a copy if there are none yet.
+void append(std::vector<std::uint64_t>& words, std::vector<std::uint64_t> more);
 constexpr std::size_t n_head_words = 2;
 constexpr unsigned n_length_bits = 40;
 constexpr std::uint64_t entry_bytes(std::uint64_t word) { return word & ((std::uint64_t{1} << n_length_bits) - 1); }

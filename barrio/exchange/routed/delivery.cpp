@@ -136,10 +136,7 @@ DeliveredBytes deliver(mpi::Context& context, const ItemKind& kind, const std::v
   incoming.words = std::move(packed.own);
   std::vector<std::uint64_t>& words = incoming.words;
   if (context.size() > 1 && route == Route::direct) deliver_directly(context, packed.others, words);
-  if (context.size() > 1 && route == Route::crystal) {
-    const std::vector<std::uint64_t> routed = route_words(context, std::move(packed.others));
-    words.insert(words.end(), routed.begin(), routed.end());
-  }
+  if (context.size() > 1 && route == Route::crystal) append(words, route_words(context, std::move(packed.others)));
   Rank stranger = context.size();
   for (std::size_t at = 0; at < words.size(); at += n_head_words + words_of(entry_bytes(words[at + 1]))) {
     const auto from = static_cast<Rank>(words[at] & 0xffffffffU);

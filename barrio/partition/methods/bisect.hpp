@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "barrio/base/memory.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/mpi/collectives.hpp"
 #include "barrio/partition/methods/select.hpp"
@@ -99,7 +100,10 @@ std::vector<std::int32_t> bisect(mpi::Context& context, std::vector<Point> point
       to[i] = is_low(points[i]) ? target_rank(at[0]++, n_total[0], 0, n_low_ranks)
                                 : target_rank(at[1]++, n_total[1], n_low_ranks, group->size() - n_low_ranks);
     }
-    points = exchange::route(*group, exchange::pack_by_rank<Point>(to, points)).items;
+    exchange::Parcels<Point> leaving = exchange::pack_by_rank<Point>(to, points);
+    free_memory(points);
+    free_memory(to);
+    points = exchange::route(*group, std::move(leaving)).items;
 
     const bool goes_low = group->rank() < n_low_ranks;
     mpi::Comm half = mpi::Comm::split(group->comm(), goes_low ? 0 : 1, group->rank());
@@ -123,9 +127,12 @@ std::vector<std::int32_t> bisect(mpi::Context& context, std::vector<Point> point
     to.push_back(point.home);
     answers.push_back({point.place, part});
   });
+  free_memory(points);
+  exchange::Parcels<Answer> back = exchange::pack_by_rank<Answer>(to, answers);
+  free_memory(to);
+  free_memory(answers);
   std::vector<std::int32_t> parts(n_mine);
-  for (const Answer& answer : exchange::route(context, exchange::pack_by_rank<Answer>(to, answers)).items)
-    parts[index(answer.place)] = answer.part;
+  for (const Answer& answer : exchange::route(context, std::move(back)).items) parts[index(answer.place)] = answer.part;
   return parts;
 }
 
