@@ -116,7 +116,7 @@ template <mpi::Trivial T>
   return detail::route_parcels(context, parcels, route, [] {});
 }
 
-/// The same, but free the parcels as soon as they are packed: the items are in memory twice at most, not three times.
+/// Deliver parcels, and free them as soon as they are packed: the items are in memory twice at most, not three times.
 template <mpi::Trivial T>
 [[nodiscard]] Parcels<T> route(mpi::Context& context, Parcels<T>&& parcels, Route route = Route::crystal) {
   return detail::route_parcels(context, parcels, route, [&] { free_memory(parcels.items); });

@@ -42,9 +42,10 @@ AdaptCase adapt_case(const std::string& name, double scale) {
             0.35,
             0.83,
             10.8,
-            13.2};
+            13.2,
+            0.05};
   }
-  if (name == "bubble") return {name, {bubbles(0, scale), bubbles(1, scale)}, 0.45, 0.85, 9.5, 13.2};
+  if (name == "bubble") return {name, {bubbles(0, scale), bubbles(1, scale)}, 0.45, 0.85, 9.5, 13.2, 0.1};
   refuse(ErrorCode::usage, "case '" + name + "'", "is not known", "use cube or bubble");
 }
 

@@ -18,6 +18,7 @@ struct AdaptCase {
   double mean_quality;
   double fewest;  ///< cells, over the integral of 1 / size^3
   double most;
+  double second_call;  ///< seconds, over those of the first
 };
 
 /// Return a case. CUBE is a plane shock: nearly all of the mesh is coarsened. BUBBLE has five bubbles that move by a

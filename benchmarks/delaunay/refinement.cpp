@@ -42,53 +42,10 @@ struct NamedGraph {
   PlanarGraph graph;
 };
 
-PlanarGraph polygon(std::vector<Point> corners) {
-  PlanarGraph graph;
-  const auto n = static_cast<std::int32_t>(corners.size());
-  graph.points = std::move(corners);
-  for (std::int32_t i = 0; i < n; ++i) graph.segments.push_back({{i, i + 1 < n ? i + 1 : 0}, 1});
-  return graph;
-}
-
-/// Teeth on a bar. @param width, height  of a tooth @param gap  between two teeth, relative to the width
-PlanarGraph saw(int n_teeth, double width, double height, double gap) {
-  std::vector<Point> corners;
-  double x = 0;
-  for (int i = 0; i < n_teeth; ++i) {
-    corners.push_back({x, 0});
-    corners.push_back({x + 0.5 * width, height});
-    corners.push_back({x + width, 0});
-    x += width * (1 + gap);
-    if (gap == 0) corners.pop_back();
-  }
-  if (gap == 0) corners.push_back({x, 0});
-  corners.push_back({corners.back()[0], -0.2 * height});
-  corners.push_back({0, -0.2 * height});
-  return polygon(std::move(corners));
-}
-
-PlanarGraph random_saw(std::mt19937_64& random) {
-  const auto uniform = [&](double low, double high) {
-    return std::uniform_real_distribution<double>(low, high)(random);
-  };
-  std::vector<Point> corners;
-  double x = 0;
-  for (auto n = random() % 37 + 3; n-- > 0;) {
-    corners.push_back({x, uniform(0, 1)});
-    x += std::pow(10, uniform(-3, -0.5));
-    corners.push_back({x, uniform(2, 10)});
-    x += std::pow(10, uniform(-3, -0.5));
-  }
-  corners.push_back({x, 0});
-  corners.push_back({x, -3});
-  corners.push_back({0, -3});
-  return polygon(std::move(corners));
-}
-
 /// A square with a slit of a small angle from one side.
 PlanarGraph slit(double angle) {
   const double half = 0.5 * std::tan(angle / 2 * std::numbers::pi / 180);
-  return polygon({{0, 0}, {0.5 - half, 0}, {0.5, 0.5}, {0.5 + half, 0}, {1, 0}, {1, 1}, {0, 1}});
+  return delaunay::polygon({{0, 0}, {0.5 - half, 0}, {0.5, 0.5}, {0.5 + half, 0}, {1, 0}, {1, 1}, {0, 1}});
 }
 
 /// Spokes from the centre of a square.
@@ -249,17 +206,17 @@ Json measure_coasts(const MesherOptions& options, Goals& goals) {
 }
 
 Json measure_saws(const MesherOptions& options, Goals& goals) {
-  std::vector<NamedGraph> graphs{{"saw-20", saw(20, 1, 100, 0)},
-                                 {"saw-200", saw(200, 1, 100, 0)},
-                                 {"saw-50", saw(50, 1, 5, 0)},
-                                 {"comb-50", saw(50, 1, 40, 0.5)},
-                                 {"comb-500", saw(500, 1, 20, 2)},
+  std::vector<NamedGraph> graphs{{"saw-20", delaunay::saw(20, 1, 100, 0)},
+                                 {"saw-200", delaunay::saw(200, 1, 100, 0)},
+                                 {"saw-50", delaunay::saw(50, 1, 5, 0)},
+                                 {"comb-50", delaunay::saw(50, 1, 40, 0.5)},
+                                 {"comb-500", delaunay::saw(500, 1, 20, 2)},
                                  {"slit-1", slit(1)},
                                  {"slit-0.01", slit(0.01)},
                                  {"fan-36", fan(36)},
                                  {"fan-360", fan(360)}};
   std::mt19937_64 random(20261129);
-  for (int i = 0; i < 200; ++i) graphs.push_back({fmt::format("random-{}", i), random_saw(random)});
+  for (int i = 0; i < 200; ++i) graphs.push_back({fmt::format("random-{}", i), delaunay::random_saw(random)});
   const bool has_triangle = options.has_peers && why_no_triangle().empty();
   Json rows = Json::array();
   Comparison sum;

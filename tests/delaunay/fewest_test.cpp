@@ -2,11 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <random>
-#include <utility>
-#include <vector>
 
 #include "barrio/delaunay/audit.hpp"
 #include "barrio/delaunay/planar_graph.hpp"
@@ -17,46 +14,6 @@
 
 namespace barrio::delaunay {
 namespace {
-
-/// Make a polygon from its corners, in order.
-PlanarGraph polygon(std::vector<Point> corners) {
-  PlanarGraph graph;
-  const auto n = static_cast<std::int32_t>(corners.size());
-  graph.points = std::move(corners);
-  for (std::int32_t i = 0; i < n; ++i) graph.segments.push_back({{i, i + 1 < n ? i + 1 : 0}, 1});
-  return graph;
-}
-
-/// A saw on a bar: between its teeth lie wedges of the outside.
-PlanarGraph saw(int n_teeth, double width, double height) {
-  std::vector<Point> corners;
-  for (int i = 0; i < n_teeth; ++i) {
-    corners.push_back({i * width, 0});
-    corners.push_back({(i + 0.5) * width, height});
-  }
-  corners.push_back({n_teeth * width, 0});
-  corners.push_back({n_teeth * width, -0.2 * height});
-  corners.push_back({0, -0.2 * height});
-  return polygon(std::move(corners));
-}
-
-PlanarGraph random_saw(std::mt19937_64& random) {
-  const auto uniform = [&](double low, double high) {
-    return std::uniform_real_distribution<double>(low, high)(random);
-  };
-  std::vector<Point> corners;
-  double x = 0;
-  for (auto n = random() % 37 + 3; n-- > 0;) {
-    corners.push_back({x, uniform(0, 1)});
-    x += std::pow(10, uniform(-3, -0.5));
-    corners.push_back({x, uniform(2, 10)});
-    x += std::pow(10, uniform(-3, -0.5));
-  }
-  corners.push_back({x, 0});
-  corners.push_back({x, -3});
-  corners.push_back({0, -3});
-  return polygon(std::move(corners));
-}
 
 std::int64_t count(const PlanarGraph& graph, const RefineOptions& options) {
   Triangulation mesh = triangulate(graph);

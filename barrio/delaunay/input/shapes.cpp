@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <numbers>
+#include <utility>
 #include <vector>
 
 #include "barrio/base/hash.hpp"
@@ -39,6 +40,48 @@ PlanarGraph unit_square(int n) {
   for (int i = 0; i < n; ++i) graph.points.push_back({0, 1 - along(i)});
   for (int i = 0; i < 4 * n; ++i) graph.segments.push_back({{i, (i + 1) % (4 * n)}, 1 + i / n});
   return graph;
+}
+
+PlanarGraph polygon(std::vector<Point> corners) {
+  PlanarGraph graph;
+  const auto n = static_cast<std::int32_t>(corners.size());
+  graph.points = std::move(corners);
+  for (std::int32_t i = 0; i < n; ++i) graph.segments.push_back({{i, i + 1 < n ? i + 1 : 0}, 1});
+  return graph;
+}
+
+PlanarGraph saw(int n_teeth, double width, double height, double gap) {
+  std::vector<Point> corners;
+  double x = 0;
+  for (int i = 0; i < n_teeth; ++i) {
+    corners.push_back({x, 0});
+    corners.push_back({x + 0.5 * width, height});
+    corners.push_back({x + width, 0});
+    x += width * (1 + gap);
+    if (gap == 0) corners.pop_back();
+  }
+  if (gap == 0) corners.push_back({x, 0});
+  corners.push_back({corners.back()[0], -0.2 * height});
+  corners.push_back({0, -0.2 * height});
+  return polygon(std::move(corners));
+}
+
+PlanarGraph random_saw(std::mt19937_64& random) {
+  const auto uniform = [&](double low, double high) {
+    return std::uniform_real_distribution<double>(low, high)(random);
+  };
+  std::vector<Point> corners;
+  double x = 0;
+  for (auto n = random() % 37 + 3; n-- > 0;) {
+    corners.push_back({x, uniform(0, 1)});
+    x += std::pow(10, uniform(-3, -0.5));
+    corners.push_back({x, uniform(2, 10)});
+    x += std::pow(10, uniform(-3, -0.5));
+  }
+  corners.push_back({x, 0});
+  corners.push_back({x, -3});
+  corners.push_back({0, -3});
+  return polygon(std::move(corners));
 }
 
 PlanarGraph fractal_island(std::int64_t n_points, std::uint64_t seed) {
