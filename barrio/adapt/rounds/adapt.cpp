@@ -152,7 +152,7 @@ AdaptReport adapt_cells(mesh::Mesh& mesh, const SizeFunction* function, const st
     schedule.run();
     report.kernel_seconds = seconds_since(start_of_rounds);
   }
-  const detail::Shape shape = detail::shape_of(context, imported->tets);
+  const detail::Shape shape = schedule.shape();
   const auto n_others = mpi::sum(context, std::ssize(imported->others.parents()));
   report.n_unchanged = shape.n_unchanged + n_others;
   report.min_quality = shape.min_quality;

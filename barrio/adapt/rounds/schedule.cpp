@@ -59,14 +59,19 @@ void Schedule::run() {
   mend();
 }
 
+const Shape& Schedule::shape() {
+  if (!shape_) shape_ = shape_of(context_, tets_);
+  return *shape_;
+}
+
 /// Collapse edges that are slightly too short where no longer one is made, and shape more cells than sweeps do, without
 /// regard to sizes.
 void Schedule::finish() {
   constexpr int n_times = 2;
   constexpr double min_density = 10.0;
   const Limits before = limits_;
-  const Shape shape = shape_of(context_, tets_);
-  const bool collapses = shape.too_short <= many_short && shape.density > min_density;  // else a lattice may vanish
+  const Shape found = shape();
+  const bool collapses = found.too_short <= many_short && found.density > min_density;  // else a lattice may vanish
   limits_.short_edge = 0.69;
   limits_.longest_made = std::numbers::sqrt2;
   limits_.floor = std::max(limits_.floor, 0.043);  // 0.35 cubed
@@ -99,29 +104,29 @@ bool Schedule::correct_density(double from, double to) {
   std::size_t n_long = 0;
   int n = 0;
   for (; n < max_sweeps && !rounds_.must_stop(); ++n) {
-    const Shape shape = shape_of(context_, tets_);
+    const Shape found = shape();
     stages_.begin(from + (to - from) * n / max_sweeps, from + (to - from) * (n + 1) / max_sweeps);
     limits_ = before;
     limits_.seed = n;
-    if (n == 0 && shape.too_short <= many_short && shape.in_range < many_in_range) break;
-    if (n == 0 && shape.too_short > many_short && shape.density < max_density) {
+    if (n == 0 && found.too_short <= many_short && found.in_range < many_in_range) break;
+    if (n == 0 && found.too_short > many_short && found.density < max_density) {
       limits_.short_edge = short_edges[0];
-    } else if (shape.density > max_density && n_short < short_edges.size()) {
+    } else if (found.density > max_density && n_short < short_edges.size()) {
       limits_.short_edge = short_edges[n_short];
       limits_.longest_made = 1.8;
       limits_.long_edge = std::numbers::sqrt2;
       limits_.share = part;
-    } else if (shape.density < min_density && n_long < long_edges.size()) {
+    } else if (found.density < min_density && n_long < long_edges.size()) {
       limits_.long_edge = long_edges[n_long];
       limits_.short_edge = long_edges[n_long] / 2;
       limits_.share = part;
     } else {
       break;
     }
-    const bool is_dense = shape.density > max_density;
+    const bool is_dense = found.density > max_density;
     sweep();
-    const double change = std::abs(shape_of(context_, tets_).density - shape.density);
-    if (limits_.share < 1 && change < 0.05 * shape.density) (is_dense ? n_short : n_long) += 1;
+    const double change = std::abs(shape().density - found.density);
+    if (limits_.share < 1 && change < 0.05 * found.density) (is_dense ? n_short : n_long) += 1;
   }
   limits_ = before;
   if (n > 0 && !rounds_.must_stop()) {  // the longest and shortest alone, or the density would be what it was
@@ -138,8 +143,8 @@ void Schedule::mend() {
   constexpr int max_rounds = 8;
   limits_.mend = limits_.floor;
   for (int n = 0; n < max_rounds && !rounds_.must_stop(); ++n) {
-    const Shape shape = shape_of(context_, tets_);
-    if (shape.n_beyond == 0 && std::pow(shape.min_quality, 3) >= limits_.floor) break;
+    const Shape found = shape();
+    if (found.n_beyond == 0 && std::pow(found.min_quality, 3) >= limits_.floor) break;
     if (n == 0) activate_all();
     limits_.longest_made = 1.9;
     if (n > 0) limits_.outranked = 1e9;
@@ -154,7 +159,7 @@ void Schedule::mend() {
 /// second call does little. @return whether it has them
 bool Schedule::set_limits() {
   constexpr double max_edges = 0.95;
-  const Shape before = shape_of(context_, tets_);
+  const Shape before = shape();
   limits_.floor = floor_of(before.mean_quality, min_quality_);
   const bool has_lengths = before.in_range >= max_edges;
   if (has_lengths) limits_.long_edge = std::numbers::sqrt2;
@@ -198,6 +203,7 @@ std::int64_t Schedule::repeat(Operator& op, OperatorCounts& of, double part, int
   std::int64_t n_first = -1;
   std::int64_t n_all = 0;
   for (int round = 0; round < max_rounds && !rounds_.must_stop(); ++round) {
+    shape_.reset();
     const std::int64_t n = rounds_.run(op, of);
     if (n_first < 0) n_first = n;
     n_all += n;

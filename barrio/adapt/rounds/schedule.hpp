@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "barrio/adapt/adapt.hpp"
@@ -9,6 +10,7 @@
 #include "barrio/adapt/kernel/sizes.hpp"
 #include "barrio/adapt/kernel/tets.hpp"
 #include "barrio/adapt/rounds/rounds.hpp"
+#include "barrio/adapt/rounds/shape.hpp"
 #include "barrio/adapt/rounds/stages.hpp"
 #include "barrio/mpi/context.hpp"
 
@@ -26,6 +28,8 @@ class Schedule {
   void run();
   /// Tell whether all rounds were run.
   [[nodiscard]] bool is_complete() const noexcept { return !rounds_.must_stop(); }
+  /// Return the shape of the mesh as it is. Collective, unless no round was run since the last call.
+  [[nodiscard]] const Shape& shape();
   /// Return the ranks that see tetrahedra that this one sees.
   [[nodiscard]] std::span<const Rank> neighbours() { return rounds_.neighbours(); }
   [[nodiscard]] const OperatorCounts& collapses() const noexcept { return counts_[0]; }
@@ -56,6 +60,7 @@ class Schedule {
   std::array<OperatorCounts, 4> counts_;
   Stages stages_;
   double n_expected_;
+  std::optional<Shape> shape_;  // until the next round
 };
 
 }  // namespace barrio::adapt::detail

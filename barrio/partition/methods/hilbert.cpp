@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "barrio/base/radix_sort.hpp"
 #include "barrio/exchange/ask.hpp"
 #include "barrio/geometry/hilbert_place.hpp"
 #include "barrio/partition/methods/bisect.hpp"
@@ -111,14 +112,28 @@ std::vector<std::int32_t> hilbert(mpi::Context& context, std::span<const double>
 
 namespace {
 
+struct PlaceOnCurve {
+  std::uint64_t place;
+  LocalId row;
+};
+
 /// Number keys by their order, starting at `first`.
 std::vector<GlobalId> numbered(std::span<const Key> keys, std::int64_t first) {
-  std::vector<std::pair<Key, LocalId>> sorted;
+  std::vector<PlaceOnCurve> sorted;
   sorted.reserve(keys.size());
-  for (const Key& key : keys) sorted.emplace_back(key, local_id(sorted.size()));
-  std::ranges::sort(sorted);
+  for (const Key& key : keys) sorted.push_back({key.word, local_id(sorted.size())});
+  radix_sort(sorted, &PlaceOnCurve::place);
+  // few points lie in one cell of the grid: their ids decide
+  for (std::size_t begin = 0; begin < sorted.size();) {
+    std::size_t end = begin + 1;
+    while (end < sorted.size() && sorted[end].place == sorted[begin].place) ++end;
+    if (end - begin > 1)
+      std::ranges::sort(std::span(sorted).subspan(begin, end - begin), {},
+                        [&](const PlaceOnCurve& one) { return std::pair(keys[index(one.row)].id, one.row); });
+    begin = end;
+  }
   std::vector<GlobalId> numbers(keys.size());
-  for (std::size_t i = 0; i < sorted.size(); ++i) numbers[index(sorted[i].second)] = global_id(i) + first;
+  for (std::size_t i = 0; i < sorted.size(); ++i) numbers[index(sorted[i].row)] = global_id(i) + first;
   return numbers;
 }
 
