@@ -40,5 +40,27 @@ TEST(ResidentBytes, SeesMemoryThatIsTouched) {
   }
 }
 
+TEST(ReturnFreeMemory, GivesBackWhatLargeBlocksLeave) {
+#if !defined(__GLIBC__) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "this allocator keeps its own memory";
+#endif
+  if (resident_bytes() == 0) GTEST_SKIP() << "this system has no /proc";
+  constexpr std::size_t size = std::size_t{4} << 20U;
+  constexpr std::size_t n = 16;
+  {
+    const std::vector<char> raises_the_limit_of_blocks_that_go_back(6 * size, 1);
+  }
+  std::vector<std::vector<char>> blocks;
+  std::vector<std::vector<char>> between;  // keeps the end of the heap in use
+  for (std::size_t i = 0; i < n; ++i) {
+    blocks.emplace_back(size, 1);
+    between.emplace_back(100, 1);
+  }
+  blocks.clear();
+  const std::uint64_t before = resident_bytes();
+  return_free_memory();
+  EXPECT_LT(resident_bytes() + n * size / 2, before);
+}
+
 }  // namespace
 }  // namespace barrio

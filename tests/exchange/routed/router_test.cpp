@@ -59,6 +59,13 @@ void expect_delivered(Pattern pattern, std::uint64_t repeat) {
   EXPECT_LE(calls.sends(), n_stages);
   EXPECT_EQ(calls.collectives(), 0U);
 
+  Parcels<T> given = parcels;
+  const Parcels<T> again = route(world(), std::move(given));
+  EXPECT_EQ(given.items.capacity(), 0U);  // NOLINT(bugprone-use-after-move): freed, as promised
+  EXPECT_EQ(again.peers, received.peers);
+  EXPECT_EQ(again.offsets, received.offsets);
+  EXPECT_TRUE(again.items == received.items);
+
   std::size_t i = 0;
   for (Rank from = 0; from < size; ++from) {
     const std::int64_t n = n_items(pattern, repeat, from, me);
