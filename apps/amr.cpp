@@ -24,7 +24,7 @@ class Amr : public Command {
     app.add_option("CASE", job_.case_file, "Case file in TOML; docs/reference/case-file.md lists the keys")->required();
     app.add_option("--set", job_.settings,
                    "Value that replaces one of the file, such as grid.levels=3 or run.end_time=0.1; may be repeated")
-        ->allow_extra_args(false);  // IN may follow
+        ->allow_extra_args(false);  // CASE may follow
     app.add_option("--restart", job_.restart,
                    "Checkpoint to continue from; the result is the same, bit by bit, as without the restart");
   }

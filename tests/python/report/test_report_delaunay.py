@@ -33,6 +33,44 @@ def said_of_plots(page: str) -> list[str]:
     return re.findall(r'<svg role="img" aria-label="([^"]*)"', page)
 
 
+def test_snapping_is_told(tmp_path: Path, write: Write) -> None:
+    document = made.delaunay()
+    document["snapping"] = {
+        "tolerance": 1e-05,
+        "is_default": True,
+        "merged_points": 3,
+        "max_move": 4e-6,
+        "points_on_segments": 1,
+        "crossings": 0,
+        "repeated_segments": 2,
+        "cut_rings": 0,
+        "overlap_area": 1.5,
+        "overlaps": ["feature 1 'lake' and feature 2 '<land>' by 1.5", 7],
+        "inverted": [],
+        "vanished": ["feature 3"],
+    }
+    page = report(tmp_path, write(document))
+    check(page)
+    text = text_of(page)
+    assert (
+        "plate.h5m: snapped within 1e-05, from the digits of the file: 3 points merged with others, "
+        "1 end on segments and 2 repeated pieces dropped. No point moved by more than 4" in text
+    )
+    assert "Areas overlap; the first one keeps what they share: 2" in text
+    assert "feature 1 'lake' and feature 2 '<land>' by 1.5" in text
+    assert "Vanished: 1" in text
+    assert "Left out, where" not in text
+    document["snapping"] |= {"is_default": False, "overlaps": "x", "vanished": None}
+    document["snapping"] |= dict.fromkeys(
+        ("merged_points", "max_move", "points_on_segments", "repeated_segments"), 0
+    )
+    text = text_of(report(tmp_path, write(document)))
+    assert "plate.h5m: snapped within 1e-05: no point or segment had to change." in text
+    for damaged in (None, [], {"tolerance": "much"}):
+        document["snapping"] = damaged
+        assert "snapped" not in text_of(report(tmp_path, write(document)))
+
+
 def test_a_triangulation_is_shown_with_its_angles(tmp_path: Path, write: Write) -> None:
     page = report(tmp_path, write(made.delaunay()))
     assert check(page).headings[:2] == ["Triangulation", "Time per phase and rank"]

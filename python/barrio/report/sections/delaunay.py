@@ -24,6 +24,7 @@ from ..triangulations import (
     triangulations,
 )
 from .bench import goals_table
+from .snapping import snapping
 
 _MAX_OPEN = 3  # triangulations whose angles are not folded
 _MAX_LEGEND = 24
@@ -44,6 +45,8 @@ def delaunay_section(story: Story) -> Section | None:
     body += [tag("div", note, class_="note") for document in documents for note in _notes(document)]
     if drawing is not None:
         body += plane_views(story, drawing)
+    for document in documents:
+        body += snapping(document, _name(document))
     if len(documents) == 1:
         body.append(
             tag("div", _facts(documents), _angles(documents[0], "Triangles"), class_="beside")
