@@ -98,7 +98,8 @@ TEST_P(Climate, IntegersWithAFillValueBecomeRealsWithNaN) {
     EXPECT_TRUE(std::isnan(found[2]));
     EXPECT_EQ(found[3], 0.0);
     if (world().rank() == 0) {
-      for (const Json& tag : inspect(path)["tags"])
+      const Json seen = inspect(path);
+      for (const Json& tag : seen["tags"])
         if (tag["name"] == "mask") {
           EXPECT_EQ(tag["type"], "double");
         }
