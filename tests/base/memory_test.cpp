@@ -54,10 +54,12 @@ TEST(ReturnFreeMemory, GivesBackWhatLargeBlocksLeave) {
   std::vector<std::vector<char>> between;  // keeps the end of the heap in use
   for (std::size_t i = 0; i < n; ++i) {
     blocks.emplace_back(size, 1);
-    between.emplace_back(100, 1);
+    between.emplace_back(size / 16, 1);
   }
+  const std::uint64_t with_blocks = resident_bytes();
   blocks.clear();
   const std::uint64_t before = resident_bytes();
+  if (before + n * size / 4 < with_blocks) GTEST_SKIP() << "the blocks went back by themselves";
   return_free_memory();
   EXPECT_LT(resident_bytes() + n * size / 2, before);
 }
