@@ -93,6 +93,15 @@ TEST_F(GeoJsonTest, HolesAreEmpty) {
   std::map<std::int32_t, int> markers;
   for (const PlanarGraph::Edge& edge : sea.segments) ++markers[edge.marker];
   EXPECT_EQ(markers, (std::map<std::int32_t, int>{{2, 4}, {3, 4}}));
+  // borders have the names of features, those of holes too, and areas those of the features that are left
+  for (const double tolerance : {0.0, 1e-6}) {
+    const PlanarGraph graph = read_geojson(write(text), {.tolerance = tolerance, .holes = {"x"}}).graph;
+    std::map<std::int32_t, std::string> names;
+    for (const MarkerName& one : graph.marker_names) names[one.marker] = one.name;
+    EXPECT_EQ(names, (std::map<std::int32_t, std::string>{{1, "x"}, {2, "x"}, {3, "sea"}, {4, "x"}})) << tolerance;
+    EXPECT_EQ(graph.regions.at(1).name, "");
+    EXPECT_EQ(graph.regions.at(2).name, "sea");
+  }
 
   for (const auto& [hole, said] : {std::pair("see", "Did you mean 'sea'?"), std::pair("5", "a number from 1 to 4"),
                                    std::pair("0", "names no feature"), std::pair("", "names no feature")}) {

@@ -87,7 +87,10 @@ class Snapping {
     if (!graph_.sides.empty()) resolve_sides(is_kept);
     report_.n_points_on_segments = arrangement_.n_taken_in();
     report_.n_crossings = std::ssize(arrangement_.crossings());
-    PlanarGraph made{.attributes = graph_.attributes, .holes = graph_.holes, .regions = graph_.regions};
+    PlanarGraph made{.attributes = graph_.attributes,
+                     .holes = graph_.holes,
+                     .regions = graph_.regions,
+                     .marker_names = graph_.marker_names};
     make_points(made, is_kept);
     make_segments(made, is_kept);
     if (!graph_.segments.empty() && made.segments.empty())
