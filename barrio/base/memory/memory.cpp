@@ -2,12 +2,15 @@
 
 #include <sys/resource.h>
 #include <unistd.h>
-#if __has_include(<malloc.h>)
-#include <malloc.h>
-#endif
 
 #include <array>
+#include <cstddef>
 #include <cstdio>
+
+#ifdef __GLIBC__
+// of <malloc.h>, which the simulator's compiler cannot read: there malloc is a macro
+extern "C" int malloc_trim(std::size_t pad) noexcept;
+#endif
 
 namespace barrio {
 
