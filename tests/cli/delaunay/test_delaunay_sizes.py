@@ -174,7 +174,7 @@ class Contents(Case):
                 self.assertEqual(made.json()["left_out"], [])
         lost = barrio("delaunay", last, "-o", self.folder / "land.vtu")
         self.assert_code(lost, 0)
-        self.assertIn("2 names of regions and markers, which .h5m and .msh hold", lost.out)
+        self.assertIn("4 names of regions and markers, which .h5m and .msh hold", lost.out)
 
     def test_gmsh_and_vtu(self) -> None:
         for suffix in ("msh", "vtu"):
