@@ -19,6 +19,7 @@
 #include "barrio/delaunay/audit.hpp"
 #include "barrio/delaunay/checksum.hpp"
 #include "barrio/delaunay/forecast.hpp"
+#include "barrio/delaunay/parted.hpp"
 #include "barrio/delaunay/poly_file.hpp"
 #include "barrio/delaunay/refine.hpp"
 #include "barrio/delaunay/segment_edges.hpp"
@@ -92,6 +93,15 @@ class Delaunay : public Command {
         "--move-points", refining_.moves_points,
         "Move points that were added before others are added: a tenth fewer triangles at 20 degrees, up to half "
         "at 33, in up to twice the time");
+    app.add_option("--method", method_,
+                   "sequential, on one rank; or pcdm: cut the domain into parts, refine them on all ranks, and agree on "
+                   "the edges between them")
+        ->check(CLI::IsMember(std::vector<std::string>{"sequential", "pcdm"}))
+        ->capture_default_str();
+    app.add_option("--parts", parting_.n_parts,
+                   "Parts of the domain for --method pcdm; by default one for 50 000 triangles, at least 16. The mesh "
+                   "depends on it, not on the number of ranks")
+        ->check(positive_number());
     app.add_flag("--hull", triangulating_.fills_hull,
                  "Triangulate the convex hull, not just the area that segments enclose");
     app.add_option("--max-triangles", refining_.max_triangles,
@@ -116,9 +126,12 @@ class Delaunay : public Command {
                          {"splits_segments", refining_.splits_segments},
                          {"moves_points", refining_.moves_points},
                          {"hull", triangulating_.fills_hull},
+                         {"method", method_},
                          {"holes", holes_}};
     result["options"].update(sizes_.to_json());
-    if (audited_.empty()) {
+    if (audited_.empty() && method_ == "pcdm") {
+      triangulate_in_parts(*context, result);
+    } else if (audited_.empty()) {
       triangulate(*context, result);
     } else {
       audit(*context, result);
@@ -175,30 +188,88 @@ class Delaunay : public Command {
     }
   }
 
-  /// Read the graph, triangulate and refine. Local.
-  void make(mpi::Context& context, delaunay::Triangulation& mesh, Json& result) {
-    GraphInput file = read_graph(input_, {.project = project_, .holes = holes_, .snap = snap_});
-    sizes_.apply(file.graph, input_, refining_, file.left_out);
+  /// Triangulate on rank 0, refine in parts on all ranks, and write. Collective.
+  void triangulate_in_parts(mpi::Context& context, Json& result) {
+    delaunay::Triangulation mesh;
+    std::string text;
     const double start = MPI_Wtime();
+    mpi::agree_after(context, [&] {
+      check_method();
+      if (context.is_root()) check_output();
+      if (!context.is_root() && !sizes_.are_given()) return;
+      GraphInput file = read_graph(input_, {.project = project_, .holes = holes_, .snap = snap_});
+      sizes_.apply(file.graph, input_, refining_, file.left_out);
+      if (!context.is_root()) return;
+      if (!is_refined(file.graph))
+        refuse(ErrorCode::usage, "--method pcdm", "refines, but no bound is given", "give one, or leave it out");
+      Json of_mesh = {{"output", output_}};
+      begin(context, file, mesh, of_mesh);
+      describe(file, mesh, of_mesh);
+      of_mesh["points_outside"] = n_points_outside(mesh);
+      of_mesh["left_out"] = file.left_out;
+      text = of_mesh.dump();
+    });
+    mpi::broadcast(context, text);
+    result.update(Json::parse(text));
+    const double middle = MPI_Wtime();
+    if (progress_ != nullptr)
+      parting_.progress = [this, &context](std::int64_t n) { progress_->update(n * context.size()); };
+    delaunay::PartReport report;
+    const delaunay::PartedTriangulation parted = [&] {
+      const Region region(context.trace(), refine_region);
+      return delaunay::refine_in_parts(context, std::move(mesh), refining_, parting_, report);
+    }();
+    const double end = MPI_Wtime();
+    const delaunay::PartedSize size = delaunay::size_of(context, parted);
+    result["vertices"] = size.n_vertices;
+    result["triangles"] = size.n_triangles;
+    result.update(delaunay::to_json(delaunay::shape_statistics(context, parted)));
+    result["regions"] = delaunay::n_used_regions(context, parted);
+    add(report.refinement, result);
+    result["parts"] = delaunay::to_json(report);
+    result["checksum"] = hex(delaunay::checksum(context, parted));
+    result["memory_bytes"] = mpi::sum(context, delaunay::memory_bytes(parted));
+    result["seconds_of_triangulating"] = mpi::max(context, middle - start);
+    result["seconds_of_refining"] = mpi::max(context, end - middle);
+    const Region region(context.trace(), write_region);
+    const double start_of_writing = MPI_Wtime();
+    delaunay::write(context, parted, output_);
+    result["seconds_of_writing"] = mpi::max(context, MPI_Wtime() - start_of_writing);
+  }
+
+  /// @throws Error{usage} for options that do not go together with parts
+  void check_method() const {
+    const auto refuse_option = [](const char* option) {
+      refuse(ErrorCode::usage, option, "is not possible with --method pcdm", "leave out one of the two");
+    };
+    if (!refines_) refuse_option("--no-refinement");
+    if (refining_.moves_points) refuse_option("--move-points");
+    if (refining_.max_triangles > 0) refuse_option("--max-triangles");
+    if (triangulating_.fills_hull) refuse_option("--hull");
+    const delaunay::TriangulationFormat format = delaunay::triangulation_format(output_);
+    if (format != delaunay::TriangulationFormat::h5m && format != delaunay::TriangulationFormat::vtkhdf)
+      refuse(ErrorCode::usage, output_, "is in a format that several ranks cannot write together",
+             "write .h5m or .vtkhdf, and use barrio convert");
+  }
+
+  /// Triangulate and estimate the number of triangles. Local.
+  void begin(mpi::Context& context, const GraphInput& file, delaunay::Triangulation& mesh, Json& result) {
     {
       const Region region(context.trace(), triangulate_region);
       mesh = delaunay::triangulate(file.graph, triangulating_);
       sizes_.limit_regions(mesh, refining_);
     }
-    const double middle = MPI_Wtime();
-    delaunay::RefineReport report;
-    {
-      const Region region(context.trace(), refine_region);
-      const delaunay::Forecast expected = expect(file.graph, mesh);
-      result["forecast"] = delaunay::to_json(expected);
-      if (progress_ != nullptr) {
-        refining_.progress = [this](std::int64_t n) { progress_->update(n); };
-        progress_->begin("delaunay", static_cast<std::int64_t>(std::min(expected.n_triangles, 1e18)));
-      }
-      if (is_refined(file.graph)) report = delaunay::refine(mesh, refining_);
-    }
+    const delaunay::Forecast expected = expect(file.graph, mesh);
+    result["forecast"] = delaunay::to_json(expected);
     result["is_refined"] = is_refined(file.graph);
-    const double end = MPI_Wtime();
+    if (progress_ != nullptr) {
+      refining_.progress = [this](std::int64_t n) { progress_->update(n); };
+      progress_->begin("delaunay", static_cast<std::int64_t>(std::min(expected.n_triangles, 1e18)));
+    }
+  }
+
+  /// Describe what was read. Local.
+  static void describe(GraphInput& file, const delaunay::Triangulation& mesh, Json& result) {
     result["projection"] = file.projection;
     result["has_default_projection"] = file.has_default_projection;
     result["points_in_file"] = file.n_points;
@@ -206,23 +277,52 @@ class Delaunay : public Command {
     result["snapping"] = snapping_to_json(file);
     name_segments_outside(file, mesh, result);
     file.graph = {};
-    result["points_outside"] = delaunay::compact(mesh);
-    result["vertices"] = mesh.n_vertices();
-    result["triangles"] = mesh.n_triangles();
     if (mesh.n_repeated_segments > 0)
       file.left_out.push_back(
           fmt::format("{} pieces of segments that repeat others, with their markers", mesh.n_repeated_segments));
-    if (const std::int64_t n = delaunay::n_names_lost(mesh, delaunay::triangulation_format(output_)); n > 0)
-      file.left_out.push_back(fmt::format("{} names of regions and markers, which .h5m and .msh hold", n));
-    result.update(delaunay::to_json(delaunay::shape_statistics(mesh)));
-    result["regions"] = n_used_regions(mesh);
-    result["left_out"] = file.left_out;
+  }
+
+  /// Store the counts of a refinement.
+  static void add(const delaunay::RefineReport& report, Json& result) {
     result["points_added"] = {{"inside", report.n_free_points - report.n_removed_points},
                               {"on_segments", report.n_segment_points}};
     result["point_moves"] = report.n_moved_points;
     result["bad_triangles"] = {{"at_segments", report.n_left_at_segments}, {"by_rounding", report.n_left_by_rounding}};
     result["is_complete"] = report.is_complete;
     result["max_triangles"] = report.max_triangles;
+  }
+
+  /// Count the points of the input that have no triangle.
+  static std::int64_t n_points_outside(const delaunay::Triangulation& mesh) {
+    std::vector<char> has_triangle(mesh.points.size(), 0);
+    for (const delaunay::Triangle& t : mesh.triangles.items())
+      for (std::size_t i = 0; t.is_used() && i < 3; ++i) has_triangle[t.vertices[i]] = 1;
+    return std::ranges::count(has_triangle, 0);
+  }
+
+  /// Read the graph, triangulate and refine. Local.
+  void make(mpi::Context& context, delaunay::Triangulation& mesh, Json& result) {
+    GraphInput file = read_graph(input_, {.project = project_, .holes = holes_, .snap = snap_});
+    sizes_.apply(file.graph, input_, refining_, file.left_out);
+    const double start = MPI_Wtime();
+    begin(context, file, mesh, result);
+    const double middle = MPI_Wtime();
+    delaunay::RefineReport report;
+    if (is_refined(file.graph)) {
+      const Region region(context.trace(), refine_region);
+      report = delaunay::refine(mesh, refining_);
+    }
+    const double end = MPI_Wtime();
+    describe(file, mesh, result);
+    result["points_outside"] = delaunay::compact(mesh);
+    result["vertices"] = mesh.n_vertices();
+    result["triangles"] = mesh.n_triangles();
+    if (const std::int64_t n = delaunay::n_names_lost(mesh, delaunay::triangulation_format(output_)); n > 0)
+      file.left_out.push_back(fmt::format("{} names of regions and markers, which .h5m and .msh hold", n));
+    result.update(delaunay::to_json(delaunay::shape_statistics(mesh)));
+    result["regions"] = n_used_regions(mesh);
+    result["left_out"] = file.left_out;
+    add(report, result);
     result["checksum"] = hex(delaunay::checksum(mesh));
     result["memory_bytes"] = mesh.memory_bytes();
     result["seconds_of_triangulating"] = middle - start;
@@ -354,6 +454,8 @@ class Delaunay : public Command {
   std::array<const CLI::Option*, 2> bounds_{};  // options that bound triangles
   delaunay::TriangulateOptions triangulating_;
   delaunay::RefineOptions refining_;
+  delaunay::PartOptions parting_;
+  std::string method_ = "sequential";
   SizeOptions sizes_;
 };
 

@@ -81,9 +81,13 @@ class VertexInfo {
 
 /// A segment of the input, or a piece of it between points: its ends (vertices of the triangulation) and its marker.
 struct Segment {
+  static constexpr std::int32_t hull = -1;
+  static constexpr std::int32_t interface = -2;
+
   std::array<std::int32_t, 2> ends{};
   std::int32_t marker = 0;
-  std::int32_t input = -1;  ///< its position in the input; -1: an edge of a filled hull
+  /// Its position in the input; `hull`: an edge of a filled hull; `interface`: an edge between two parts of a domain.
+  std::int32_t input = hull;
 };
 
 /// Region: a part of the plane between segments.

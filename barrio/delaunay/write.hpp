@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "barrio/delaunay/parted.hpp"
 #include "barrio/delaunay/triangulation.hpp"
 #include "barrio/mpi/context.hpp"
 
@@ -22,6 +23,16 @@ void write_h5m(mpi::Context& context, const Triangulation& mesh, const std::stri
 /// Write a triangulation as VTKHDF for ParaView: triangles with their region and its attribute, edges with their
 /// marker, attributes of vertices. As write_h5m, but memory: 2^20 triangles, and 4 bytes a vertex.
 void write_vtkhdf(mpi::Context& context, const Triangulation& mesh, const std::string& path);
+
+/// Write a triangulation in parts as .h5m, each rank its own parts. The file has what that of a whole triangulation
+/// has, and a set with the tag PARALLEL_PARTITION for each part; it does not depend on the number of ranks. Collective.
+/// @throws as write_h5m. Memory: 4 bytes a vertex of a part. Cost: a few reductions of one number for each region and
+/// marker, and one message to each rank with an adjacent part
+void write_h5m(mpi::Context& context, const PartedTriangulation& parted, const std::string& path);
+
+/// Write a triangulation in parts as VTKHDF, each part as pieces with points of their own and the number of the part on
+/// cells. As write_h5m.
+void write_vtkhdf(mpi::Context& context, const PartedTriangulation& parted, const std::string& path);
 
 /// Write a triangulation as a text file of Gmsh, version 4.1: regions and markers above 0 as physical groups with their
 /// names, attributes of vertices as $NodeData, those of regions as $ElementData. Vectors get the 3 or 9 components that
@@ -53,6 +64,10 @@ inline constexpr const char* triangulation_suffixes =
 /// Write a triangulation in the format of the suffix. Collective. @param mesh  compact, on rank 0; ignored on others
 /// @throws AgreedError{usage} as triangulation_format, {failed} if a file cannot be written
 void write(mpi::Context& context, const Triangulation& mesh, const std::string& path);
+
+/// Write a triangulation in parts in the format of the suffix: .h5m or .vtkhdf. Collective.
+/// @throws AgreedError{usage} for any other, {failed} if the file cannot be written
+void write(mpi::Context& context, const PartedTriangulation& parted, const std::string& path);
 
 /// Write a triangulation in the format of the suffix, on this rank alone. Local.
 /// @throws Error{usage} as triangulation_format, and for .h5m and .vtkhdf, which need MPI; {failed} if a file cannot be

@@ -84,20 +84,25 @@ SegmentInsertion::SegmentInsertion(Triangulation& mesh) : mesh_(&mesh), triangle
 
 const std::vector<std::int32_t>& SegmentInsertion::insert(std::int32_t from, std::int32_t to) {
   way_.assign(1, from);
-  if (const Side side = find(from, to)) {  // most are edges already
-    mark(side);
-    way_.push_back(to);
-    return way_;
-  }
+  way_back_.assign(1, to);
   while (from != to) {
-    const Ahead ahead = look(from, to);
-    const std::int32_t end = ahead.edge ? cross(from, to, ahead.edge) : ahead.vertex;
-    flip_crossed(from, end);
-    mark(find(from, end));
+    const Search search = search_both(from, to);
+    if (search.side) {  // most are edges already
+      mark(search.side);
+      break;
+    }
+    // go on at the end with fewer triangles: where many segments meet, each would look at all of them
+    std::int32_t& here = search.is_smaller_at_to ? to : from;
+    const std::int32_t there = search.is_smaller_at_to ? from : to;
+    const Ahead ahead = look(here, there);
+    const std::int32_t end = ahead.edge ? cross(here, there, ahead.edge) : ahead.vertex;
+    flip_crossed(here, end);
+    mark(find(here, end));
     restore();
-    way_.push_back(end);
-    from = end;
+    here = end;
+    if (from != to) (search.is_smaller_at_to ? way_back_ : way_).push_back(end);
   }
+  way_.insert(way_.end(), way_back_.rbegin(), way_back_.rend());
   return way_;
 }
 
@@ -196,16 +201,23 @@ void SegmentInsertion::restore() {
   }
 }
 
-Side SegmentInsertion::find(std::int32_t from, std::int32_t to) const {
-  const std::int32_t first = triangle_of_[from];
-  std::int32_t row = first;
+/// Turn around both vertices in step, until one turn meets the edge between them or is complete.
+SegmentInsertion::Search SegmentInsertion::search_both(std::int32_t from, std::int32_t to) const {
+  const std::int32_t first_at_from = triangle_of_[from];
+  const std::int32_t first_at_to = triangle_of_[to];
+  std::int32_t at_from = first_at_from;
+  std::int32_t at_to = first_at_to;
   do {
-    const Triangle& t = mesh_->triangle(row);
+    const Triangle& t = mesh_->triangle(at_from);
     const std::uint32_t i = corner_of(t, from);
-    if (t.vertices[next_corner(i)] == to) return Side(row, previous_corner(i));
-    row = t.neighbours[next_corner(i)].triangle();
-  } while (row != first);
-  return {};
+    if (t.vertices[next_corner(i)] == to) return {.side = Side(at_from, previous_corner(i))};
+    at_from = t.neighbours[next_corner(i)].triangle();
+    const Triangle& u = mesh_->triangle(at_to);
+    const std::uint32_t j = corner_of(u, to);
+    if (u.vertices[previous_corner(j)] == from) return {.side = Side(at_to, next_corner(j))};
+    at_to = u.neighbours[next_corner(j)].triangle();
+  } while (at_from != first_at_from && at_to != first_at_to);
+  return {.side = {}, .is_smaller_at_to = at_from != first_at_from};
 }
 
 void SegmentInsertion::mark(Side side) noexcept {

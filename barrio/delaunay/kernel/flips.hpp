@@ -42,7 +42,15 @@ class SegmentInsertion {
   void restore();
   void flip_and_note(Side side) noexcept;
   void mark(Side side) noexcept;
-  [[nodiscard]] Side find(std::int32_t from, std::int32_t to) const;
+  /// An edge between two vertices; where there is none, the end with fewer triangles.
+  struct Search {
+    Side side;
+    bool is_smaller_at_to = false;
+  };
+  /// Cost: linear in the triangles at the end that has fewer
+  [[nodiscard]] Search search_both(std::int32_t from, std::int32_t to) const;
+  /// Find the edge from a vertex to another one, as an edge of the triangle on its left. @return none if there is none
+  [[nodiscard]] Side find(std::int32_t from, std::int32_t to) const { return search_both(from, to).side; }
   [[noreturn]] void refuse_crossing(std::int32_t from, std::int32_t to, Side segment) const;
 
   struct Edge {
@@ -52,6 +60,7 @@ class SegmentInsertion {
   Triangulation* mesh_;
   std::vector<std::int32_t> triangle_of_;  // a triangle at each vertex
   std::vector<std::int32_t> way_;
+  std::vector<std::int32_t> way_back_;  // from the other end
   std::vector<Edge> crossed_;
   std::vector<Edge> later_;
   std::vector<Edge> made_;

@@ -47,16 +47,39 @@ double squared_distance(const Point& a, const Point& b) noexcept {
   return x * x + y * y;
 }
 
+/// Tell whether an edge is so short that rounding might keep one of two parts from splitting it.
+bool is_short(const Point& a, const Point& b) noexcept {
+  constexpr double min_ulps = 1 << 13;
+  double largest = 0.0;
+  for (const Point& p : {a, b})
+    for (const double x : p) largest = std::max(largest, std::abs(x));
+  const double shortest = min_ulps * std::numeric_limits<double>::epsilon() * largest;
+  return squared_distance(a, b) < shortest * shortest;
+}
+
+[[noreturn]] void refuse_interface(const Point& a, const Point& b, const char* cause) {
+  refuse(ErrorCode::internal, fmt::format("the piece from ({}, {}) to ({}, {})", a[0], a[1], b[0], b[1]),
+         fmt::format("of an interface {} by the other part", cause));
+}
+
 }  // namespace
 
-Refinement::Refinement(Triangulation& mesh, const RefineOptions& options)
+Rectangle rectangle_of(const Triangulation& mesh) noexcept {
+  Rectangle domain;
+  for (const Triangle& t : mesh.triangles.items())
+    for (std::size_t i = 0; t.is_used() && i < 3; ++i) domain.add(mesh.point(t.vertices[i]));
+  return domain;
+}
+
+Refinement::Refinement(Triangulation& mesh, const RefineOptions& options, const PartSetting& setting)
     : mesh_(&mesh),
       options_(&options),
+      setting_(setting),
       insertion_(mesh),
       removal_(mesh),
       queue_(mesh),
       segments_(mesh),
-      small_angles_(mesh, segments_),
+      small_angles_(setting.angles != nullptr ? SmallAngles(mesh, *setting.angles) : SmallAngles(mesh, segments_)),
       good_place_(options.min_angle * std::numbers::pi / 180) {
   const double angle = options.min_angle * std::numbers::pi / 180;
   sine_squared_ = std::sin(angle) * std::sin(angle);
@@ -69,14 +92,11 @@ Refinement::Refinement(Triangulation& mesh, const RefineOptions& options)
   constexpr std::int64_t for_any_input = 5'000'000;
   constexpr std::int64_t for_each_vertex = 1000;
   first_limit_ = for_any_input + for_each_vertex * mesh.n_vertices();
-  if (options.area_at || options.size) {
-    Rectangle domain;
-    for (const Triangle& t : mesh.triangles.items())
-      for (std::size_t i = 0; t.is_used() && i < 3; ++i) domain.add(mesh.point(t.vertices[i]));
-    areas_.emplace(options.area_at, options.size, domain, options.resolution);
-  }
+  areas_ = setting.areas;
+  if (areas_ == nullptr && (options.area_at || options.size))
+    areas_ = &own_areas_.emplace(options.area_at, options.size, rectangle_of(mesh), options.resolution);
   has_bounds_ =
-      options.max_area > 0 || areas_ ||
+      options.max_area > 0 || areas_ != nullptr ||
       (options.keeps_regions && std::ranges::any_of(mesh.regions, [](const Region& r) { return r.max_area > 0; }));
 }
 
@@ -90,8 +110,12 @@ double Refinement::bound_of_area(const Triangle& t) {
   double bound = options_->max_area > 0 ? options_->max_area : std::numeric_limits<double>::infinity();
   if (options_->keeps_regions)
     if (const double of_region = mesh_->regions[t.region()].max_area; of_region > 0) bound = std::min(bound, of_region);
-  if (!areas_) return bound;
-  return (*areas_)({mesh_->point(t.vertices[0]), mesh_->point(t.vertices[1]), mesh_->point(t.vertices[2])}, bound);
+  const auto by_position = [&](double below) {
+    return (*areas_)({mesh_->point(t.vertices[0]), mesh_->point(t.vertices[1]), mesh_->point(t.vertices[2])}, below);
+  };
+  if (setting_.area_factor == 1.0) return areas_ == nullptr ? bound : by_position(bound);
+  if (areas_ != nullptr) bound = std::min(bound, by_position(std::numeric_limits<double>::infinity()));
+  return setting_.area_factor * bound;
 }
 
 /// Tell whether the shortest edge joins two segments that meet in a small angle, at equal distances from their common
@@ -103,6 +127,9 @@ bool Refinement::is_between_shells(const Triangle& t, std::uint32_t shortest) co
   const VertexInfo of_q = mesh_->info(q);
   if (of_p.kind() != VertexKind::on_segment || of_q.kind() != VertexKind::on_segment) return false;
   if (of_p.segment() == of_q.segment() || of_p.segment() == no_segment || of_q.segment() == no_segment) return false;
+  if (mesh_->segments[of_p.segment()].input == Segment::interface ||
+      mesh_->segments[of_q.segment()].input == Segment::interface)
+    return false;  // they meet others in angles that are wide enough
   for (const std::int32_t a : mesh_->segments[of_p.segment()].ends) {
     for (const std::int32_t b : mesh_->segments[of_q.segment()].ends) {
       if (a != b) continue;
@@ -124,7 +151,8 @@ bool Refinement::is_bad(const Triangle& t, double& key) {
     ++n_too_large_;
     return true;
   }
-  return shape.is_sharper(sine_squared_) && !is_between_shells(t, shape.shortest);
+  return t.region() >= setting_.first_region_of_angles && shape.is_sharper(sine_squared_) &&
+         !is_between_shells(t, shape.shortest);
 }
 
 /// Tell whether a point lies in the diametral lens of a segment: it sees the segment under an obtuse angle of at least
@@ -145,10 +173,34 @@ bool Refinement::is_too_long(const Triangle& t, const Point& a, const Point& b) 
   return true;
 }
 
+/// Return the interface that an edge is a piece of, or -1.
+std::int32_t Refinement::interface_of(Side side) const noexcept {
+  const Triangle& t = mesh_->triangle(side.triangle());
+  if (setting_.interfaces == nullptr || t.neighbours[side.edge()]) return -1;
+  return setting_.interfaces->find(t.vertices[next_corner(side.edge())], t.vertices[previous_corner(side.edge())]);
+}
+
+/// Tell whether the other part of an interface has split a piece of it.
+bool Refinement::must_split(Side side) const noexcept {
+  if (setting_.interfaces == nullptr || !setting_.interfaces->has_wanted()) return false;
+  const std::int32_t interface = interface_of(side);
+  const Triangle& t = mesh_->triangle(side.triangle());
+  return interface >= 0 &&
+         setting_.interfaces->must_split(*mesh_, interface, t.vertices[next_corner(side.edge())],
+                                         t.vertices[previous_corner(side.edge())]);
+}
+
 bool Refinement::may_split(Side side) const noexcept {
   const Triangle& t = mesh_->triangle(side.triangle());
-  const bool is_boundary = !t.neighbours[side.edge()];
-  if (!options_->splits_segments || (!options_->splits_boundary && is_boundary)) return false;
+  const std::int32_t interface = interface_of(side);
+  if (interface < 0 || setting_.interfaces->segment(interface) < 0) {
+    const bool is_boundary = !t.neighbours[side.edge()] && interface < 0;
+    if (!options_->splits_segments || (!options_->splits_boundary && is_boundary)) return false;
+  }
+  // both parts decide alike: there is no place for rounding
+  if (interface >= 0 && is_short(mesh_->point(t.vertices[next_corner(side.edge())]),
+                                 mesh_->point(t.vertices[previous_corner(side.edge())])))
+    return false;
   return coarse_.empty() ||
          !coarse_.contains(std::minmax(t.vertices[next_corner(side.edge())], t.vertices[previous_corner(side.edge())]));
 }
@@ -163,7 +215,7 @@ void Refinement::check_segment(Side side) {
   if (!may_split(side)) return;
   const Point& a = mesh_->point(t.vertices[next_corner(side.edge())]);
   const Point& b = mesh_->point(t.vertices[previous_corner(side.edge())]);
-  if (encroaches(mesh_->point(t.vertices[side.edge()]), a, b) || is_too_long(t, a, b)) note(side);
+  if (encroaches(mesh_->point(t.vertices[side.edge()]), a, b) || is_too_long(t, a, b) || must_split(side)) note(side);
 }
 
 void Refinement::check_triangle(std::int32_t row) {
@@ -193,21 +245,29 @@ double Refinement::part_of_split(std::int32_t from, std::int32_t to, std::uint32
 void Refinement::split_segment(Side side) {
   side = remove_vertices_near(side);
   const Triangle& t = mesh_->triangle(side.triangle());
-  const std::int32_t from = t.vertices[next_corner(side.edge())];
-  const std::int32_t to = t.vertices[previous_corner(side.edge())];
-  const Point& a = mesh_->point(from);
-  const Point& b = mesh_->point(to);
-  const std::uint32_t segment = segments_.find(from, to);
-  const double part = part_of_split(from, to, segment);
+  // in an order that does not depend on the side: rounding would, and there may be another part beyond
+  std::int32_t from = t.vertices[next_corner(side.edge())];
+  std::int32_t to = t.vertices[previous_corner(side.edge())];
+  if (mesh_->point(to) < mesh_->point(from)) std::swap(from, to);
+  const Point a = mesh_->point(from);
+  const Point b = mesh_->point(to);
+  const std::int32_t interface = interface_of(side);
+  const std::int32_t of_interface = interface < 0 ? -1 : setting_.interfaces->segment(interface);
+  const std::uint32_t segment = of_interface < 0 ? segments_.find(from, to) : static_cast<std::uint32_t>(of_interface);
+  const double part = of_interface < 0 ? part_of_split(from, to, segment) : 0.5;
   const Point p{a[0] + part * (b[0] - a[0]), a[1] + part * (b[1] - a[1])};
+  const bool is_wanted = interface >= 0 && setting_.interfaces->must_split(*mesh_, interface, from, to);
+  if (is_wanted && !setting_.interfaces->is_wanted(interface, p)) refuse_interface(a, b, "was split elsewhere");
   insertion_.find_cavity_at_segment(p, side);
   if (!is_exact(p) || p == a || p == b || !insertion_.is_star(p) || !insertion_.has_sides_in_circle(p)) {
+    if (is_wanted) refuse_interface(a, b, "was split, but cannot be split here");
     ++report_.n_left_by_rounding;
     coarse_.insert(std::minmax(from, to));
     return;
   }
   const std::int32_t vertex = make_vertex(*mesh_, p, VertexInfo(VertexKind::on_segment, segment));
   interpolate(*mesh_, vertex, from, to, part);
+  if (interface >= 0) setting_.interfaces->split(*mesh_, interface, from, to, vertex);
   ++report_.n_segment_points;
   for (const std::int32_t row : insertion_.fill(vertex)) check_triangle(row);
 }
@@ -322,12 +382,23 @@ Refinement::Outcome Refinement::split_triangle(std::int32_t row) {
 }
 
 void Refinement::run() {
+  for (const std::int32_t row : canonical_order(*mesh_)) check_triangle(row);
   add_points();
   report_.max_triangles = limit();
 }
 
+void Refinement::follow_interfaces() {
+  for (std::int32_t row = 0; row < std::ssize(mesh_->triangles); ++row) {
+    const Triangle& t = mesh_->triangle(row);
+    for (std::uint32_t e = 0; t.is_used() && e < 3; ++e)
+      if (t.is_segment(e) && must_split(Side(row, e))) note(Side(row, e));
+  }
+  add_points();
+  report_.max_triangles = limit();
+}
+
+/// Split segments that must be split, and bad triangles, until none is left.
 void Refinement::add_points() {
-  for (const std::int32_t row : canonical_order(*mesh_)) check_triangle(row);
   split_segments();
   constexpr std::uint32_t often = 1U << 14U;
   std::uint32_t n_taken = 0;
@@ -351,9 +422,7 @@ void Refinement::add_points() {
   }
 }
 
-}  // namespace detail
-
-RefineReport refine(Triangulation& mesh, const RefineOptions& options) {
+void check(const RefineOptions& options) {
   if (!(options.min_angle >= 0 && options.min_angle <= 34))
     refuse(ErrorCode::usage, "min angle", fmt::format("is {:g} degrees", options.min_angle), "must be 0 to 34 degrees");
   if (!(options.max_area >= 0))
@@ -365,6 +434,12 @@ RefineReport refine(Triangulation& mesh, const RefineOptions& options) {
   if (!(options.resolution >= 0))
     refuse(ErrorCode::usage, "resolution", fmt::format("is {:g}", options.resolution),
            "must be above 0, or 0 for the usual one");
+}
+
+}  // namespace detail
+
+RefineReport refine(Triangulation& mesh, const RefineOptions& options) {
+  detail::check(options);
   detail::Refinement refinement(mesh, options);
   refinement.run();
   return refinement.report();

@@ -8,6 +8,7 @@
 
 #include "barrio/delaunay/kernel/good_place.hpp"
 #include "barrio/delaunay/kernel/insertion.hpp"
+#include "barrio/delaunay/kernel/interfaces.hpp"
 #include "barrio/delaunay/kernel/queue.hpp"
 #include "barrio/delaunay/kernel/removal.hpp"
 #include "barrio/delaunay/kernel/segment_index.hpp"
@@ -17,15 +18,35 @@
 
 namespace barrio::delaunay::detail {
 
+/// Check the options of a refinement. @throws Error{usage} as `refine`
+void check(const RefineOptions& options);
+
+/// Return the smallest rectangle with all triangles.
+[[nodiscard]] Rectangle rectangle_of(const Triangulation& mesh) noexcept;
+
+/// Setting of the refinement of a mesh that is cut into parts, or that is one of these parts.
+struct PartSetting {
+  double area_factor = 1.0;  ///< of all bounds of areas
+  /// Only triangles of this region and of later ones get the min angle.
+  std::uint32_t first_region_of_angles = 0;
+  const std::vector<float>* angles = nullptr;  ///< small angles between segments of the whole mesh; or null
+  AreaBound* areas = nullptr;                  ///< of the whole domain; null: made from the options
+  Interfaces* interfaces = nullptr;            ///< with other parts; or null
+};
+
 /// Refinement of one triangulation: encroached segments first, then bad triangles.
 class Refinement {
  public:
-  Refinement(Triangulation& mesh, const RefineOptions& options);
+  Refinement(Triangulation& mesh, const RefineOptions& options, const PartSetting& setting = {});
   Refinement(const Refinement&) = delete;
   Refinement& operator=(const Refinement&) = delete;
   ~Refinement();
 
   void run();
+  /// Split the pieces of interfaces that other parts have split, and refine from there on. The mesh is refined but for
+  /// that. Cost: a pass over triangles to find these pieces, and what they cause
+  /// @throws Error{internal} if a piece would be split elsewhere than in the other part
+  void follow_interfaces();
   [[nodiscard]] const RefineReport& report() const noexcept { return report_; }
 
  private:
@@ -45,6 +66,8 @@ class Refinement {
   [[nodiscard]] bool encroaches(const Point& p, const Point& a, const Point& b) const noexcept;
   [[nodiscard]] bool is_too_long(const Triangle& t, const Point& a, const Point& b);
   [[nodiscard]] bool may_split(Side side) const noexcept;
+  [[nodiscard]] std::int32_t interface_of(Side side) const noexcept;
+  [[nodiscard]] bool must_split(Side side) const noexcept;
   void add_points();
   void check_triangle(std::int32_t row);
   void check_segment(Side side);
@@ -65,6 +88,7 @@ class Refinement {
 
   Triangulation* mesh_;
   const RefineOptions* options_;
+  PartSetting setting_;
   RefineReport report_;
   Insertion insertion_;
   Removal removal_;
@@ -78,7 +102,8 @@ class Refinement {
   std::vector<std::uint8_t> n_moves_;                       // of each vertex
   std::vector<Side> suspects_;                              // edges that may not be Delaunay
   std::vector<std::int32_t> changed_;                       // rows that a move changed
-  std::optional<AreaBound> areas_;                          // by position, if there is one
+  std::optional<AreaBound> own_areas_;                      // by position, if there is one and none is given
+  AreaBound* areas_ = nullptr;                              // that, or the one given
   std::set<std::pair<std::int32_t, std::int32_t>> coarse_;  // edges on segments that rounding forbids to split
   double sine_squared_ = 0.0;                               // of the min angle
   double lens_ = 0.0;             // squared cosine of the angle at which the rim of its lens sees a segment

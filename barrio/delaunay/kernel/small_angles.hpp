@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "barrio/delaunay/kernel/segment_index.hpp"
@@ -15,6 +16,11 @@ namespace barrio::delaunay::detail {
 class SmallAngles {
  public:
   SmallAngles(const Triangulation& mesh, const SegmentIndex& index);
+  /// Take angles that were found in the mesh that this one is a part of. @param angles  two for each segment
+  SmallAngles(const Triangulation& mesh, std::vector<float> angles) : mesh_(&mesh), angles_(std::move(angles)) {}
+
+  /// Return the angles, two for each segment.
+  [[nodiscard]] const std::vector<float>& angles() const noexcept { return angles_; }
 
   /// Bound of small angles: pi / 3.
   static constexpr float wide = 1.0471976F;

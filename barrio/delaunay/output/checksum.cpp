@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "barrio/base/hash.hpp"
+#include "barrio/delaunay/output/part_checksum.hpp"
 #include "barrio/delaunay/segment_edges.hpp"
 
 namespace barrio::delaunay {
@@ -27,17 +28,19 @@ std::uint64_t hash_of(const Point& a, const Point& b, std::int32_t marker) noexc
 
 }  // namespace
 
-std::uint64_t checksum(const Triangulation& mesh) {
+std::uint64_t detail::checksum(const Triangulation& mesh, std::span<const SegmentEdge> edges) {
   std::uint64_t sum = 0;
   for (const Triangle& t : mesh.triangles.items()) {
     if (!t.is_used()) continue;
     const auto corner = [&](std::size_t i) -> const Point& { return mesh.point(t.vertices[i]); };
     sum += hash_of({corner(0), corner(1), corner(2)}, t.region() == 0 ? 0.0 : mesh.regions[t.region()].attribute);
   }
-  for (const SegmentEdge& edge : segment_edges(mesh))
+  for (const SegmentEdge& edge : edges)
     sum += hash_of(mesh.point(edge.ends[0]), mesh.point(edge.ends[1]), edge.marker);
   return sum;
 }
+
+std::uint64_t checksum(const Triangulation& mesh) { return detail::checksum(mesh, segment_edges(mesh)); }
 
 std::uint64_t checksum(const AuditedMesh& mesh) {
   std::uint64_t sum = 0;

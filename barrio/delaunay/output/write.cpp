@@ -36,6 +36,20 @@ void write(mpi::Context& context, const Triangulation& mesh, const std::string& 
   });
 }
 
+void write(mpi::Context& context, const PartedTriangulation& parted, const std::string& path) {
+  TriangulationFormat format{};
+  mpi::agree_after(context, [&] {
+    format = triangulation_format(path);
+    if (format != TriangulationFormat::h5m && format != TriangulationFormat::vtkhdf)
+      refuse(ErrorCode::usage, path, "is in a format that several ranks cannot write together",
+             "write .h5m or .vtkhdf, and convert it");
+  });
+  if (format == TriangulationFormat::h5m)
+    write_h5m(context, parted, path);
+  else
+    write_vtkhdf(context, parted, path);
+}
+
 void write_local(const Triangulation& mesh, const std::string& path) {
   const TriangulationFormat format = triangulation_format(path);
   if (format == TriangulationFormat::vtu) return write_vtu(mesh, path);

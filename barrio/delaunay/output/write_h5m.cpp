@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -9,6 +7,7 @@
 
 #include "barrio/delaunay/output/attributes.hpp"
 #include "barrio/delaunay/output/buffered.hpp"
+#include "barrio/delaunay/output/h5m_sets.hpp"
 #include "barrio/delaunay/segment_edges.hpp"
 #include "barrio/delaunay/write.hpp"
 #include "barrio/files/h5m_file.hpp"
@@ -18,20 +17,11 @@ namespace barrio::delaunay {
 namespace {
 
 using detail::buffered;
+using detail::edge_table;
+using detail::RowSet;
 using detail::share_attributes;
+using detail::triangle_table;
 using files::H5mFile;
-
-constexpr std::int32_t triangle_table = 0;
-constexpr std::int32_t edge_table = 1;
-
-/// A set of the file: consecutive rows of a table.
-struct RowSet {
-  std::int32_t table = 0;
-  std::int64_t first = 0;
-  std::int64_t count = 0;
-  std::int32_t id = 0;  ///< marker or region
-  double attribute = 0.0;
-};
 
 /// Find the runs of regions and of markers. @pre triangles are sorted by region, edges by marker
 std::vector<RowSet> find_sets(const Triangulation& mesh, const std::vector<SegmentEdge>& edges) {
@@ -53,19 +43,6 @@ std::vector<RowSet> find_sets(const Triangulation& mesh, const std::vector<Segme
   return sets;
 }
 
-/// Write a tag with a value on some sets. Collective; rank 0 has the values.
-template <class T>
-void write_set_tag(mpi::Context& context, H5mFile& file, const char* name, files::H5mValues::Of of, T none,
-                   const std::vector<std::int64_t>& ids, const std::vector<T>& values) {
-  if (ids.empty()) return;
-  const auto tag =
-      file.make_tag({.name = name, .values = {of, 1}, .default_value = std::as_bytes(std::span<const T>(&none, 1))});
-  const auto rows = file.make_sparse(tag, std::ssize(ids));
-  if (!context.is_root()) return;
-  file.put_ids(rows, 0, ids);
-  file.put_values(rows.values, 0, std::ssize(values), std::as_bytes(std::span(values)));
-}
-
 /// Return the name of each set on rank 0.
 std::vector<std::string> names_of(const Triangulation& mesh, const std::vector<RowSet>& sets) {
   std::vector<std::string> names;
@@ -79,71 +56,6 @@ std::vector<std::string> names_of(const Triangulation& mesh, const std::vector<R
     }
   }
   return names;
-}
-
-/// Write the names of sets, cut to the bytes that the format has for them. Collective; rank 0 has the names.
-void write_names(mpi::Context& context, H5mFile& file, const std::vector<std::string>& names) {
-  constexpr std::size_t name_bytes = 32;
-  std::vector<std::int64_t> ids;
-  std::string text;
-  std::vector<std::string> cut;
-  for (std::size_t s = 0; s < names.size(); ++s) {
-    if (names[s].empty()) continue;
-    ids.push_back(file.first_set() + static_cast<std::int64_t>(s));
-    std::size_t n = std::min(names[s].size(), name_bytes);
-    const auto is_within_letter = [&](std::size_t i) { return (names[s][i] & '\xc0') == '\x80'; };  // of UTF-8
-    if (n < names[s].size()) {
-      cut.push_back(names[s]);
-      while (n > 0 && is_within_letter(n)) --n;
-    }
-    text.append(names[s], 0, n);
-    text.resize(ids.size() * name_bytes, '\0');
-  }
-  std::int64_t n_names = std::ssize(ids);
-  mpi::broadcast<std::int64_t>(context, std::span(&n_names, 1));
-  if (n_names == 0) return;
-  if (!cut.empty())
-    context.log().notice(
-        fmt::format("the names of {} set(s) are cut to the {} bytes that .h5m files have for them; the first is '{}'",
-                    cut.size(), name_bytes, cut[0]));
-  const auto tag = file.make_tag({.name = "NAME", .values = {files::H5mValues::Of::opaque, name_bytes}});
-  const auto rows = file.make_sparse(tag, n_names);
-  if (!context.is_root()) return;
-  file.put_ids(rows, 0, ids);
-  file.put_values(rows.values, 0, n_names, std::as_bytes(std::span(text)));
-}
-
-void write_sets(mpi::Context& context, H5mFile& file, const std::vector<RowSet>& sets) {
-  std::vector<std::int64_t> region_sets;
-  std::vector<std::int32_t> region_ids;
-  std::vector<double> attributes;
-  std::vector<std::int64_t> marker_sets;
-  std::vector<std::int32_t> markers;
-  files::H5mSetList list;
-  std::vector<std::int64_t> words;
-  for (std::int64_t s = 0; s < std::ssize(sets); ++s) {
-    const std::int64_t id = file.first_set() + s;
-    words.push_back(file.first_id(sets[s].table) + sets[s].first);
-    words.push_back(sets[s].count);
-    list.contents_end.push_back(std::ssize(words));
-    list.flags.push_back(files::H5mSetList::unique | files::H5mSetList::ranged);
-    list.children_end.push_back(0);
-    list.parents_end.push_back(0);
-    if (sets[s].table == triangle_table) {
-      region_sets.push_back(id);
-      region_ids.push_back(sets[s].id);
-      attributes.push_back(sets[s].attribute);
-    } else {
-      marker_sets.push_back(id);
-      markers.push_back(sets[s].id);
-    }
-  }
-  write_set_tag(context, file, "MATERIAL_SET", files::H5mValues::Of::int32, std::int32_t{-1}, region_sets, region_ids);
-  write_set_tag(context, file, "REGION_ATTRIBUTE", files::H5mValues::Of::float64, 0.0, region_sets, attributes);
-  write_set_tag(context, file, "NEUMANN_SET", files::H5mValues::Of::int32, std::int32_t{-1}, marker_sets, markers);
-  if (sets.empty()) return;
-  file.make_sets(list);
-  if (context.is_root()) file.put_contents(0, words);
 }
 
 /// Write each attribute as a dense tag on vertices. Collective; the root has the values.
@@ -210,8 +122,8 @@ void write_h5m(mpi::Context& context, const Triangulation& mesh, const std::stri
         [&](std::int64_t first, std::span<const std::int32_t> ids) { file.put_elements(edge_table, first, ids); });
   }
   write_attributes(context, file, mesh, share_attributes(context, mesh));
-  write_sets(context, file, sets);
-  write_names(context, file, context.is_root() ? names_of(mesh, sets) : std::vector<std::string>(sets.size()));
+  detail::write_sets(context, file, sets);
+  detail::write_names(context, file, context.is_root() ? names_of(mesh, sets) : std::vector<std::string>(sets.size()));
   file.close();
 }
 

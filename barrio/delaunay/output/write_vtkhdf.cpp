@@ -1,11 +1,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "barrio/delaunay/output/attributes.hpp"
+#include "barrio/delaunay/parallel/part_edges.hpp"
 #include "barrio/delaunay/segment_edges.hpp"
 #include "barrio/delaunay/write.hpp"
 #include "barrio/files/vtkhdf.hpp"
@@ -87,33 +89,51 @@ class Piece {
 
 }  // namespace
 
-void write_vtkhdf(mpi::Context& context, const Triangulation& mesh, const std::string& path) {
-  const std::size_t n_rows = context.is_root() ? mesh.triangles.size() : 0;
-  const std::vector<SegmentEdge> edges = n_rows > 0 ? segment_edges(mesh) : std::vector<SegmentEdge>{};
-  std::vector<std::int32_t> places(n_rows > 0 ? mesh.points.size() : 0, -1);
+namespace {
+
+/// A mesh to write, with its edges on segments by ascending triangle.
+struct Source {
+  const Triangulation* mesh;
+  std::vector<SegmentEdge> edges;
+  std::int32_t part;
+};
+
+/// Write meshes of all ranks, in pieces. Collective. @param has_parts  whether cells get the number of their part
+void write_sources(mpi::Context& context, std::span<const Source> sources, const std::vector<Attribute>& attributes,
+                   bool has_parts, const std::string& path) {
   const auto for_each_piece = [&](auto&& visit) {
-    for (std::size_t i = 0; i * triangles_a_piece < n_rows; ++i)
-      visit(i, Piece(mesh, edges, places, i * triangles_a_piece, std::min((i + 1) * triangles_a_piece, n_rows)));
+    std::size_t i = 0;
+    for (const Source& source : sources) {
+      const std::size_t n_rows = source.mesh->triangles.size();
+      std::vector<std::int32_t> places(source.mesh->points.size(), -1);
+      for (std::size_t first = 0; first < n_rows; first += triangles_a_piece)
+        visit(i++, source,
+              Piece(*source.mesh, source.edges, places, first, std::min(first + triangles_a_piece, n_rows)));
+    }
   };
   std::vector<std::int64_t> n_points;
   std::vector<std::int64_t> n_cells;
   std::vector<std::int64_t> n_nodes;
-  for_each_piece([&](std::size_t, const Piece& piece) {
+  std::uint64_t n_triangles = 0;
+  for_each_piece([&](std::size_t, const Source&, const Piece& piece) {
     n_points.push_back(piece.n_points());
     n_cells.push_back(piece.n_cells());
     n_nodes.push_back(piece.n_nodes());
   });
+  for (const Source& source : sources) n_triangles += source.mesh->triangles.size();
   constexpr std::uint64_t bytes_a_triangle = 60;
-  VtkhdfFile file(context, path, mpi::max(context, n_rows) * bytes_a_triangle);
+  VtkhdfFile file(context, path, mpi::sum(context, n_triangles) * bytes_a_triangle);
   file.make_grid({.n_points = n_points, .n_cells = n_cells, .n_nodes = n_nodes});
   const auto region = file.make_array<std::int32_t>(VtkhdfFile::Of::cells, "region", 1);
   const auto attribute = file.make_array<double>(VtkhdfFile::Of::cells, "attribute", 1);
   const auto marker = file.make_array<std::int32_t>(VtkhdfFile::Of::cells, "marker", 1);
+  std::optional<VtkhdfFile::ArrayRows> part;
+  if (has_parts) part = file.make_array<std::int32_t>(VtkhdfFile::Of::cells, "part", 1);
   std::vector<VtkhdfFile::ArrayRows> of_points;
-  const std::vector<Attribute> attributes = detail::share_attributes(context, mesh);
   for (const Attribute& one : attributes)
     of_points.push_back(file.make_array<double>(VtkhdfFile::Of::points, one.name, one.n_components));
-  for_each_piece([&](std::size_t i, const Piece& piece) {
+  for_each_piece([&](std::size_t i, const Source& source, const Piece& piece) {
+    const Triangulation& mesh = *source.mesh;
     file.put_piece(i, piece.arrays());
     const auto region_of = [&](std::size_t row) { return mesh.triangles[row].region(); };
     file.put_array<std::int32_t>(
@@ -126,6 +146,10 @@ void write_vtkhdf(mpi::Context& context, const Triangulation& mesh, const std::s
     file.put_array<std::int32_t>(
         marker, i,
         piece.values<std::int32_t>([](std::size_t) { return 0; }, [](const SegmentEdge& edge) { return edge.marker; }));
+    if (part)
+      file.put_array<std::int32_t>(*part, i,
+                                   piece.values<std::int32_t>([&](std::size_t) { return source.part; },
+                                                              [&](const SegmentEdge&) { return source.part; }));
     std::size_t first = 0;
     for (std::size_t a = 0; a < attributes.size(); ++a) {
       const std::size_t n = attributes[a].n_components;
@@ -134,6 +158,20 @@ void write_vtkhdf(mpi::Context& context, const Triangulation& mesh, const std::s
     }
   });
   file.close();
+}
+
+}  // namespace
+
+void write_vtkhdf(mpi::Context& context, const Triangulation& mesh, const std::string& path) {
+  std::vector<Source> sources;
+  if (context.is_root()) sources.push_back({&mesh, segment_edges(mesh), 0});
+  write_sources(context, sources, detail::share_attributes(context, mesh), false, path);
+}
+
+void write_vtkhdf(mpi::Context& context, const PartedTriangulation& parted, const std::string& path) {
+  std::vector<Source> sources;
+  for (const Part& part : parted.parts) sources.push_back({&part.mesh, detail::edges_of(part), part.number});
+  write_sources(context, sources, parted.attributes, true, path);
 }
 
 }  // namespace barrio::delaunay

@@ -1,0 +1,75 @@
+#include "barrio/delaunay/kernel/interfaces.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <utility>
+
+namespace barrio::delaunay::detail {
+void Interfaces::add(const Triangulation& mesh, const std::array<std::int32_t, 2>& ends, std::int32_t segment) {
+  const Point& a = mesh.point(ends[0]);
+  const Point& b = mesh.point(ends[1]);
+  const std::int32_t axis = std::abs(b[0] - a[0]) >= std::abs(b[1] - a[1]) ? 0 : 1;
+  pieces_.emplace(edge_key(ends[0], ends[1]), size());
+  entries_.push_back({.segment = segment, .axis = axis, .is_ascending = a[axis] < b[axis], .vertices = {}});
+}
+
+std::int32_t Interfaces::find(std::int32_t a, std::int32_t b) const noexcept {
+  const auto found = pieces_.find(edge_key(a, b));
+  return found == pieces_.end() ? -1 : found->second;
+}
+
+void Interfaces::split(const Triangulation& mesh, std::int32_t interface, std::int32_t from, std::int32_t to,
+                       std::int32_t vertex) {
+  pieces_.erase(edge_key(from, to));
+  pieces_.emplace(edge_key(from, vertex), interface);
+  pieces_.emplace(edge_key(vertex, to), interface);
+  entries_[interface].vertices.push_back(vertex);
+  if (!is_wanted(interface, mesh.point(vertex))) splits_.push_back({interface, vertex});
+}
+
+std::vector<InterfaceSplit> Interfaces::take_splits() { return std::exchange(splits_, {}); }
+
+std::vector<std::int32_t> Interfaces::chain(const Triangulation& mesh, std::int32_t interface) const {
+  const Entry& entry = entries_[interface];
+  std::vector<std::int32_t> vertices = entry.vertices;
+  std::ranges::sort(vertices, {}, [&](std::int32_t v) {
+    const double along = mesh.point(v)[entry.axis];
+    return entry.is_ascending ? along : -along;
+  });
+  return vertices;
+}
+
+void Interfaces::want(const Triangulation& mesh, std::int32_t interface, std::span<const Point> positions) {
+  const Entry& entry = entries_[interface];
+  std::vector<Point> present;
+  present.reserve(entry.vertices.size());
+  for (const std::int32_t v : entry.vertices) present.push_back(mesh.point(v));
+  std::ranges::sort(present);
+  for (const Point& p : positions)
+    if (!std::ranges::binary_search(present, p)) wanted_.push_back({interface, p[entry.axis], p});
+}
+
+void Interfaces::sort_wanted() {
+  std::ranges::sort(wanted_, {}, [](const Wanted& one) { return std::pair(one.interface, one.along); });
+}
+
+bool Interfaces::must_split(const Triangulation& mesh, std::int32_t interface, std::int32_t a,
+                            std::int32_t b) const noexcept {
+  if (wanted_.empty()) return false;
+  const std::int32_t axis = entries_[interface].axis;
+  const auto [low, high] = std::minmax(mesh.point(a)[axis], mesh.point(b)[axis]);
+  const auto next = std::ranges::upper_bound(wanted_, std::pair(interface, low), {},
+                                             [](const Wanted& one) { return std::pair(one.interface, one.along); });
+  return next != wanted_.end() && next->interface == interface && next->along < high;
+}
+
+bool Interfaces::is_wanted(std::int32_t interface, const Point& p) const noexcept {
+  if (wanted_.empty()) return false;
+  const std::pair key(interface, p[entries_[interface].axis]);
+  const auto found = std::ranges::lower_bound(wanted_, key, {},
+                                              [](const Wanted& one) { return std::pair(one.interface, one.along); });
+  return found != wanted_.end() && found->interface == interface && found->p == p;
+}
+
+}  // namespace barrio::delaunay::detail

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "barrio/delaunay/triangulation.hpp"
+
+namespace barrio::delaunay::detail {
+
+/// Return a key of the edge between two vertices, the same in both directions.
+[[nodiscard]] inline std::uint64_t edge_key(std::int32_t a, std::int32_t b) noexcept {
+  const auto low = static_cast<std::uint32_t>(std::min(a, b));
+  const auto high = static_cast<std::uint32_t>(std::max(a, b));
+  return (std::uint64_t{low} << 32U) | high;
+}
+
+/// A vertex that was made on an interface.
+struct InterfaceSplit {
+  std::int32_t interface = 0;
+  std::int32_t vertex = 0;
+};
+
+/// Interfaces of a part of a domain: edges that it shares with other parts, and the pieces into which they are split.
+/// The two parts of an interface split its pieces at the same positions, which depend on the ends of a piece alone. So
+/// the pieces of an interface are leaves of one binary tree, of which each part knows a subtree until it is told more.
+class Interfaces {
+ public:
+  /// Add an interface that is not split yet. @param ends  vertices, the one with the smaller coordinates first
+  /// @param segment  the segment of the mesh that stands for it, if it does not lie on one of the input; or -1
+  void add(const Triangulation& mesh, const std::array<std::int32_t, 2>& ends, std::int32_t segment);
+  [[nodiscard]] std::int32_t size() const noexcept { return static_cast<std::int32_t>(entries_.size()); }
+
+  /// Find the interface that an edge is a piece of. @return its number, or -1. Cost: a look-up in a table
+  [[nodiscard]] std::int32_t find(std::int32_t a, std::int32_t b) const noexcept;
+  /// Return the segment that stands for an interface; -1 if it lies on one of the input.
+  [[nodiscard]] std::int32_t segment(std::int32_t interface) const noexcept { return entries_[interface].segment; }
+
+  /// Note that a piece was split.
+  void split(const Triangulation& mesh, std::int32_t interface, std::int32_t from, std::int32_t to,
+             std::int32_t vertex);
+  /// Return the splits since the latest call, in the order in which they were made.
+  [[nodiscard]] std::vector<InterfaceSplit> take_splits();
+  [[nodiscard]] std::size_t n_splits() const noexcept { return splits_.size(); }
+  /// Return all vertices in the interior of an interface, from its first end to its second. Cost: O(n log n) for n
+  [[nodiscard]] std::vector<std::int32_t> chain(const Triangulation& mesh, std::int32_t interface) const;
+
+  /// Ask for splits that the other part of an interface has made; those that this part has made too are left out.
+  /// Cost: O(n log n) for the vertices of the interface and the positions together
+  void want(const Triangulation& mesh, std::int32_t interface, std::span<const Point> positions);
+  /// Call this after the last `want`, before splits are looked for. Cost: O(n log n) for n wanted ones
+  void sort_wanted();
+  void clear_wanted() noexcept { wanted_.clear(); }
+  [[nodiscard]] bool has_wanted() const noexcept { return !wanted_.empty(); }
+  /// Tell whether a piece must be split, because a wanted position lies in its interior.
+  [[nodiscard]] bool must_split(const Triangulation& mesh, std::int32_t interface, std::int32_t a,
+                                std::int32_t b) const noexcept;
+  /// Tell whether a position is wanted.
+  [[nodiscard]] bool is_wanted(std::int32_t interface, const Point& p) const noexcept;
+
+ private:
+  struct Entry {
+    std::int32_t segment = -1;
+    std::int32_t axis = 0;  // along which it is longer: coordinates are monotone on it
+    bool is_ascending = true;
+    std::vector<std::int32_t> vertices;  // in its interior, in the order in which they were made
+  };
+  struct Wanted {
+    std::int32_t interface = 0;
+    double along = 0.0;
+    Point p{};
+  };
+
+  std::vector<Entry> entries_;
+  std::unordered_map<std::uint64_t, std::int32_t> pieces_;  // interface by the ends of a piece
+  std::vector<InterfaceSplit> splits_;
+  std::vector<Wanted> wanted_;  // sorted by interface and position
+};
+
+}  // namespace barrio::delaunay::detail

@@ -1,0 +1,127 @@
+#pragma once
+
+/// @file Refinement of one domain in parts, on several ranks: parallel constrained Delaunay meshing (PCDM).
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "barrio/base/json.hpp"
+#include "barrio/delaunay/refine.hpp"
+#include "barrio/delaunay/statistics.hpp"
+#include "barrio/delaunay/triangulation.hpp"
+#include "barrio/mpi/context.hpp"
+
+namespace barrio::delaunay {
+
+/// Interface of a part: an edge of the decomposition that it shares with another part. Both split it at the same
+/// positions.
+struct Interface {
+  std::array<std::int32_t, 2> ends{};  ///< vertices of the part, the one with the smaller coordinates first
+  std::int32_t segment = -1;           ///< of the mesh, if it does not lie on one of the input
+  std::int32_t neighbour = 0;          ///< the other part
+  std::int32_t rank = 0;               ///< that has it
+  std::int32_t place = 0;              ///< of this interface in the list of the other part
+};
+
+/// Vertex of the decomposition that several parts have.
+struct SharedVertex {
+  std::int32_t vertex = 0;  ///< of the part
+  std::int32_t number = 0;  ///< among all shared vertices of the domain
+  bool is_owned = false;    ///< by the first of the parts that have it
+};
+
+/// Part of a domain. Its mesh has rows of its own.
+struct Part {
+  std::int32_t number = 0;
+  Triangulation mesh;  ///< compact after `refine_in_parts`
+  std::vector<float> angles;           ///< of segments with others in the whole domain, two each; radians
+  std::vector<Interface> interfaces;   ///< with other parts
+  std::vector<std::int32_t> chains;    ///< vertices in the interior of interfaces, one interface after the other
+  std::vector<std::int32_t> chain_end; ///< of each interface in `chains`
+  std::vector<SharedVertex> shared;
+  std::vector<std::int32_t> regions;   ///< number in the whole domain of each region of the mesh
+};
+
+/// A triangulation in parts. Each rank has some, with ascending numbers over the ranks; a rank may have none.
+struct PartedTriangulation {
+  std::vector<Part> parts;           ///< of this rank
+  std::int32_t n_parts = 0;          ///< of all ranks
+  std::int32_t n_shared = 0;         ///< vertices of the decomposition that several parts have
+  // of the whole domain, the same on all ranks:
+  std::vector<Region> regions;
+  std::vector<std::int32_t> markers;  ///< of segments, without 0, ascending
+  std::vector<MarkerName> marker_names;
+  std::vector<Attribute> attributes;
+};
+
+/// Options of `refine_in_parts`.
+struct PartOptions {
+  /// Number of parts. 0: one for about 50 000 expected triangles, at least 16. It does not depend on the ranks, so the
+  /// result does not either.
+  std::int32_t n_parts = 0;
+  /// Called from time to time on each rank with the number of triangles of its parts.
+  std::function<void(std::int64_t)> progress = {};
+};
+
+/// Report of a refinement in parts: counts of all ranks.
+struct PartReport {
+  RefineReport refinement;
+  std::int32_t n_parts = 0;
+  std::int64_t n_coarse_triangles = 0;  ///< of the decomposition
+  std::int64_t n_corridor_points = 0;   ///< added along the cut before it was made
+  std::int64_t n_interfaces = 0;        ///< edges between parts, in the decomposition
+  std::int64_t n_interface_points = 0;  ///< vertices on them, at the end
+  double min_corner = 0.0;              ///< smallest angle of an interface with another one or a segment, degrees
+  int n_exchanges = 0;
+  std::int64_t n_parts_told = 0;  ///< parts that split interfaces after the first exchange
+  double part_imbalance = 0.0;    ///< most triangles of a part over the mean
+  double rank_imbalance = 0.0;    ///< most triangles of a rank over the mean
+  double seconds_of_decomposition = 0.0;
+  double seconds_of_first_step = 0.0;  ///< of the slowest rank
+  double seconds_of_other_steps = 0.0;
+};
+
+/// Refine a triangulation in parts: cut the domain along edges of a coarse mesh, refine each part on its rank, and
+/// exchange splits of the edges between parts until both sides of each agree. Collective.
+///
+/// The result depends on the triangulation, the options and the number of parts, not on the number of ranks. Triangles
+/// meet the bounds of `refine`; edges between parts need not be Delaunay.
+/// @param mesh  from `triangulate`, on rank 0, not refined or compact; ignored on others
+/// @param options  the same on all ranks. `moves_points` is refused, as is a limit of triangles
+/// @throws AgreedError{usage} as refine, {bad_input} as refine, {internal} if two parts split an edge differently
+/// Cost: decomposition on rank 0, linear in the mesh there, which is in memory twice; then that of refine, divided by
+/// ranks; two or three exchanges with the ranks of adjacent parts, each with one reduction
+/// Source: Chew, Chrisochoides and Sukup 1997; Chernikov and Chrisochoides 2008 (TOMS 872)
+[[nodiscard]] PartedTriangulation refine_in_parts(mpi::Context& context, Triangulation mesh,
+                                                  const RefineOptions& options, const PartOptions& part_options,
+                                                  PartReport& report);
+
+/// Count vertices and triangles of all parts; vertices that parts share count once. Collective.
+struct PartedSize {
+  std::int64_t n_vertices = 0;
+  std::int64_t n_triangles = 0;
+};
+[[nodiscard]] PartedSize size_of(mpi::Context& context, const PartedTriangulation& parted);
+
+/// Count the regions that have triangles. Collective.
+[[nodiscard]] std::int64_t n_used_regions(mpi::Context& context, const PartedTriangulation& parted);
+
+/// Return the bytes of the parts of this rank. Local.
+[[nodiscard]] std::uint64_t memory_bytes(const PartedTriangulation& parted) noexcept;
+
+/// Compute the checksum of all parts: that of `checksum` for the whole, so it does not depend on the parts as such, but
+/// their mesh does. Collective.
+[[nodiscard]] std::uint64_t checksum(mpi::Context& context, const PartedTriangulation& parted);
+
+/// Compute the statistics of all parts. Collective.
+[[nodiscard]] ShapeStatistics shape_statistics(mpi::Context& context, const PartedTriangulation& parted);
+
+/// Check each part as `validate` does, and that the two sides of each interface have the same vertices. Collective.
+/// @throws AgreedError{internal} naming the part
+void validate(mpi::Context& context, const PartedTriangulation& parted);
+
+[[nodiscard]] Json to_json(const PartReport& report);
+
+}  // namespace barrio::delaunay
