@@ -375,6 +375,7 @@ class Delaunay : public Command {
                                                      .size = refining_.size,
                                                      .resolution = refining_.resolution,
                                                      .is_delaunay = true,
+                                                     .in_parts = method_ == "pcdm",
                                                      .fills_hull = triangulating_.fills_hull});
       text = delaunay::to_json(found).dump();
     });

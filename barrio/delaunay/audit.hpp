@@ -26,6 +26,8 @@ struct AuditedMesh {
   std::vector<Region> regions = {};                         ///< with the number 0 where a format has none
   /// Of each triangle, its region from 1, or 0 for none; or empty: not given.
   std::vector<std::int32_t> triangle_regions = {};
+  /// Of each triangle, its part of the domain; or empty: not given.
+  std::vector<std::int32_t> triangle_parts = {};
   std::vector<Attribute> attributes = {};
   std::vector<double> attribute_values = {};  ///< of each point, all components of all attributes
 };
@@ -46,6 +48,7 @@ struct AuditOptions {
   SizeField size = {};                               ///< as RefineOptions::size
   double resolution = 0.0;                           ///< distance of samples of both, as RefineOptions::resolution
   bool is_delaunay = true;                           ///< whether triangles must be constrained Delaunay
+  bool in_parts = false;  ///< whether edges between `AuditedMesh::triangle_parts` may be other than Delaunay
   /// Whether the triangles fill the convex hull; without segments they always do. As TriangulateOptions::fills_hull.
   bool fills_hull = false;
 };

@@ -119,8 +119,10 @@ class H5mReader {
   void read_sets() {
     const auto markers = files::read_h5m_set_tag(file_.get(), catalog_, "NEUMANN_SET");
     const auto materials = files::read_h5m_set_tag(file_.get(), catalog_, "MATERIAL_SET");
-    if (markers.empty() && materials.empty()) return;
+    const auto parts = files::read_h5m_set_tag(file_.get(), catalog_, "PARALLEL_PARTITION");
+    if (markers.empty() && materials.empty() && parts.empty()) return;
     const files::H5mSetList sets = files::read_h5m_set_list(file_.get(), catalog_, path_);
+    read_parts(sets, parts);
     if (!markers.empty()) mesh_.edge_markers.assign(mesh_.edges.size(), 0);
     for (const files::H5mSetValue& marker : markers)
       for_each_run(sets, marker.set, [&](std::int64_t first, std::int64_t count) {
@@ -139,6 +141,15 @@ class H5mReader {
         for_each_row(triangle_ids_, first, count, [&](std::size_t row) { mesh_.triangle_regions[row] = number; });
       });
     }
+  }
+
+  void read_parts(const files::H5mSetList& sets, const std::vector<files::H5mSetValue>& parts) {
+    if (!parts.empty()) mesh_.triangle_parts.assign(mesh_.triangles.size(), -1);
+    for (const files::H5mSetValue& part : parts)
+      for_each_run(sets, part.set, [&](std::int64_t first, std::int64_t count) {
+        for_each_row(triangle_ids_, first, count,
+                     [&](std::size_t row) { mesh_.triangle_parts[row] = static_cast<std::int32_t>(part.value); });
+      });
   }
 
   /// Read the attributes of regions: rows of sets, and values.

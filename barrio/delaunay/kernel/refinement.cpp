@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <utility>
 
 #include "barrio/base/error.hpp"
 #include "barrio/delaunay/kernel/quality.hpp"
@@ -71,19 +72,19 @@ Rectangle rectangle_of(const Triangulation& mesh) noexcept {
   return domain;
 }
 
-Refinement::Refinement(Triangulation& mesh, const RefineOptions& options, const PartSetting& setting)
+Refinement::Refinement(Triangulation& mesh, const RefineOptions& options, PartSetting setting)
     : mesh_(&mesh),
       options_(&options),
-      setting_(setting),
+      setting_(std::move(setting)),
       insertion_(mesh),
       removal_(mesh),
       queue_(mesh),
       segments_(mesh),
-      small_angles_(setting.angles != nullptr ? SmallAngles(mesh, *setting.angles) : SmallAngles(mesh, segments_)),
+      small_angles_(setting_.angles != nullptr ? SmallAngles(mesh, *setting_.angles) : SmallAngles(mesh, segments_)),
       good_place_(options.min_angle * std::numbers::pi / 180) {
   const double angle = options.min_angle * std::numbers::pi / 180;
   sine_squared_ = std::sin(angle) * std::sin(angle);
-  const double lens = std::cos(2 * angle);
+  const double lens = std::cos(2 * std::max(angle, setting_.lens_angle * std::numbers::pi / 180));
   lens_ = lens * lens;
   reach_ = options.min_angle > 0 ? nearness(options.min_angle) * 0.5 / std::tan(angle / 2)
                                  : std::numeric_limits<double>::infinity();
@@ -92,7 +93,7 @@ Refinement::Refinement(Triangulation& mesh, const RefineOptions& options, const 
   constexpr std::int64_t for_any_input = 5'000'000;
   constexpr std::int64_t for_each_vertex = 1000;
   first_limit_ = for_any_input + for_each_vertex * mesh.n_vertices();
-  areas_ = setting.areas;
+  areas_ = setting_.areas;
   if (areas_ == nullptr && (options.area_at || options.size))
     areas_ = &own_areas_.emplace(options.area_at, options.size, rectangle_of(mesh), options.resolution);
   has_bounds_ =
@@ -142,6 +143,11 @@ bool Refinement::is_between_shells(const Triangle& t, std::uint32_t shortest) co
   return false;
 }
 
+bool Refinement::needs_angle(const Triangle& t) const {
+  return !setting_.needs_angle || setting_.needs_angle({mesh_->point(t.vertices[0]), mesh_->point(t.vertices[1]),
+                                                        mesh_->point(t.vertices[2])});
+}
+
 /// Tell whether a triangle misses a bound.
 /// @param[out] key  order of bad triangles: the squared length of the shortest edge
 bool Refinement::is_bad(const Triangle& t, double& key) {
@@ -151,8 +157,7 @@ bool Refinement::is_bad(const Triangle& t, double& key) {
     ++n_too_large_;
     return true;
   }
-  return t.region() >= setting_.first_region_of_angles && shape.is_sharper(sine_squared_) &&
-         !is_between_shells(t, shape.shortest);
+  return shape.is_sharper(sine_squared_) && !is_between_shells(t, shape.shortest) && needs_angle(t);
 }
 
 /// Tell whether a point lies in the diametral lens of a segment: it sees the segment under an obtuse angle of at least
@@ -215,7 +220,9 @@ void Refinement::check_segment(Side side) {
   if (!may_split(side)) return;
   const Point& a = mesh_->point(t.vertices[next_corner(side.edge())]);
   const Point& b = mesh_->point(t.vertices[previous_corner(side.edge())]);
-  if (encroaches(mesh_->point(t.vertices[side.edge()]), a, b) || is_too_long(t, a, b) || must_split(side)) note(side);
+  if ((encroaches(mesh_->point(t.vertices[side.edge()]), a, b) && needs_angle(t)) || is_too_long(t, a, b) ||
+      must_split(side))
+    note(side);
 }
 
 void Refinement::check_triangle(std::int32_t row) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <set>
 #include <utility>
@@ -27,8 +28,10 @@ void check(const RefineOptions& options);
 /// Setting of the refinement of a mesh that is cut into parts, or that is one of these parts.
 struct PartSetting {
   double area_factor = 1.0;  ///< of all bounds of areas
-  /// Only triangles of this region and of later ones get the min angle.
-  std::uint32_t first_region_of_angles = 0;
+  /// Degrees: points keep away from segments as those of a refinement by this min angle do, if it is the larger one.
+  double lens_angle = 0.0;
+  /// Which triangles get the min angle, and the room that their segments need for it; empty: all.
+  std::function<bool(const SizeField::Corners&)> needs_angle = {};
   const std::vector<float>* angles = nullptr;  ///< small angles between segments of the whole mesh; or null
   AreaBound* areas = nullptr;                  ///< of the whole domain; null: made from the options
   Interfaces* interfaces = nullptr;            ///< with other parts; or null
@@ -37,7 +40,7 @@ struct PartSetting {
 /// Refinement of one triangulation: encroached segments first, then bad triangles.
 class Refinement {
  public:
-  Refinement(Triangulation& mesh, const RefineOptions& options, const PartSetting& setting = {});
+  Refinement(Triangulation& mesh, const RefineOptions& options, PartSetting setting = {});
   Refinement(const Refinement&) = delete;
   Refinement& operator=(const Refinement&) = delete;
   ~Refinement();
@@ -61,6 +64,7 @@ class Refinement {
   enum class Wanted : std::uint8_t { good, no_worse, any };
 
   [[nodiscard]] bool is_bad(const Triangle& t, double& key);
+  [[nodiscard]] bool needs_angle(const Triangle& t) const;
   [[nodiscard]] bool is_between_shells(const Triangle& t, std::uint32_t shortest) const noexcept;
   [[nodiscard]] double bound_of_area(const Triangle& t);
   [[nodiscard]] bool encroaches(const Point& p, const Point& a, const Point& b) const noexcept;

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <numeric>
 
-#include "barrio/delaunay/size_field.hpp"
 
 namespace barrio::delaunay::detail {
 namespace {
@@ -62,6 +61,17 @@ std::int32_t Bisection::part_of(const Point& p) const noexcept {
   const Node* node = nodes_.data();
   while (node->axis >= 0) node = &nodes_[p[static_cast<std::size_t>(node->axis)] < node->at ? node->lower : node->upper];
   return node->lower;
+}
+
+bool Bisection::cuts(const SizeField::Corners& corners) const noexcept {
+  const Node* node = nodes_.data();
+  while (node->axis >= 0) {
+    const auto axis = static_cast<std::size_t>(node->axis);
+    const auto [low, high] = std::ranges::minmax({corners[0][axis], corners[1][axis], corners[2][axis]});
+    if (low < node->at && node->at <= high) return true;
+    node = &nodes_[high < node->at ? node->lower : node->upper];
+  }
+  return false;
 }
 
 }  // namespace barrio::delaunay::detail

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "barrio/delaunay/size_field.hpp"
 #include "barrio/delaunay/triangulation.hpp"
 
 namespace barrio::delaunay::detail {
@@ -23,6 +24,8 @@ class Bisection {
 
   /// Return the part of a position. Parts that are near in number are mostly near in place.
   [[nodiscard]] std::int32_t part_of(const Point& p) const noexcept;
+  /// Tell whether a cut passes between the corners of a triangle.
+  [[nodiscard]] bool cuts(const SizeField::Corners& corners) const noexcept;
 
  private:
   struct Node {
