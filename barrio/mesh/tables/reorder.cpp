@@ -1,10 +1,11 @@
 #include <algorithm>
 #include <numeric>
 #include <tuple>
+#include <utility>
 
-#include "barrio/base/sort_unique.hpp"
+#include "barrio/base/distinct.hpp"
+#include "barrio/base/memory.hpp"
 #include "barrio/exchange/ask.hpp"
-#include "barrio/exchange/outbox.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/mesh/memberships.hpp"
 #include "barrio/mesh/tables.hpp"
@@ -14,46 +15,39 @@
 namespace barrio::mesh {
 namespace {
 
-using exchange::WordReader;
-
-/// A cell on the way to its new row.
+/// A cell on the way to its new row, as a view of its record: part, old row, numbers of nodes and sets, nodes, and for
+/// each set its number and the position of the cell in it.
 struct MovedCell {
   std::int32_t part;
-  std::int64_t old_row;  // in the block
-  std::vector<GlobalId> nodes;
-  std::vector<std::pair<std::int32_t, std::int64_t>> sets;  // set, position in it
+  std::int64_t old_row;
+  std::span<const std::int64_t> nodes;
+  std::span<const std::int64_t> sets;  // pairs
+  std::span<const std::int64_t> words;  // all of the record
+
+  static constexpr std::size_t n_head = 3;
+  /// Read the record that starts at a word.
+  MovedCell(std::span<const std::int64_t> all, std::size_t at)
+      : part(static_cast<std::int32_t>(all[at])), old_row(all[at + 1]) {
+    const auto n_nodes = static_cast<std::size_t>(all[at + 2] >> 32);
+    const auto n_sets = static_cast<std::size_t>(all[at + 2] & 0xffffffff);
+    nodes = all.subspan(at + n_head, n_nodes);
+    sets = all.subspan(at + n_head + n_nodes, 2 * n_sets);
+    words = all.subspan(at, n_head + n_nodes + 2 * n_sets);
+  }
 };
 
-void encode(const MovedCell& cell, std::vector<std::int64_t>& record) {
-  record.push_back(cell.part);
-  record.push_back(cell.old_row);
-  record.push_back(cell.nodes.size());
-  for (const GlobalId node : cell.nodes) record.push_back(value(node));
-  record.push_back(cell.sets.size());
-  for (const auto& [set, position] : cell.sets) {
-    record.push_back(set);
-    record.push_back(position);
-  }
+void append(std::vector<std::int64_t>& words, std::span<const std::int64_t> more) {
+  words.insert(words.end(), more.begin(), more.end());
 }
 
-MovedCell decode(WordReader& in) {
-  MovedCell cell;
-  cell.part = static_cast<std::int32_t>(in.get());
-  cell.old_row = in.get();
-  cell.nodes.resize(in.get());
-  for (GlobalId& node : cell.nodes) node = in.get_id();
-  cell.sets.resize(in.get());
-  for (auto& [set, position] : cell.sets) {
-    set = static_cast<std::int32_t>(in.get());
-    position = in.get();
+/// Append words for a rank that is not below those before.
+void add(exchange::Parcels<std::int64_t>& parcels, Rank to, std::span<const std::int64_t> words) {
+  if (parcels.peers.empty() || parcels.peers.back() != to) {
+    parcels.peers.push_back(to);
+    parcels.offsets.push_back(parcels.items.size());
   }
-  return cell;
-}
-
-std::vector<MovedCell> decode_all(std::span<const std::int64_t> words) {
-  std::vector<MovedCell> cells;
-  for (WordReader in(words); !in.done();) cells.push_back(decode(in));
-  return cells;
+  append(parcels.items, words);
+  parcels.offsets.back() = parcels.items.size();
 }
 
 /// New numbers of vertices, ordered by the lowest part that uses them, then by old number; unused vertices come last.
@@ -91,8 +85,9 @@ class VertexNumbers {
 
   /// Replace old numbers by new ones, in place. Collective.
   void translate(std::span<GlobalId> ids) const {
-    std::vector<GlobalId> wanted(ids.begin(), ids.end());
-    sort_unique(wanted);
+    Distinct<GlobalId> distinct;
+    for (const GlobalId id : ids) distinct.add(id);
+    const std::vector<GlobalId> wanted = distinct.take();
     std::vector<Rank> to;
     for (const GlobalId id : wanted) to.push_back(rows_.rank_of(id));
     const std::size_t first = rows_.first(context_.rank());
@@ -116,49 +111,78 @@ std::vector<std::int64_t> reorder_block(mpi::Context& context, const MeshTables&
                                         std::int64_t first_row, std::span<const std::int32_t> parts,
                                         std::span<const Membership> members, std::vector<std::int32_t>& new_parts,
                                         std::vector<Membership>& new_members) {
+  const std::int64_t n_before = std::ssize(new_parts);  // of the blocks before
   const Slabs slices{tables.n_parts, context.size()};
-  exchange::Outbox outbox;
   const std::int64_t first = block.rows.first(context.rank());
-  for (std::int64_t i = 0; i < std::ssize(parts); ++i) {
-    const std::span<const GlobalId> nodes = block.cell(i);
-    MovedCell cell{parts[i], first + i, {nodes.begin(), nodes.end()}, {}};
-    for (const Membership& m : of_row(members, tables.top_dim(), first_row + cell.old_row))
-      cell.sets.emplace_back(m.set, m.position);
-    encode(cell, outbox.begin(slices.rank_of(cell.part)));
+  const std::size_t n = parts.size();
+  exchange::Parcels<std::int64_t> parcels;
+  {
+    std::vector<Rank> to(n);
+    for (std::size_t i = 0; i < n; ++i) to[i] = slices.rank_of(parts[i]);
+    const auto nodes_per_cell = static_cast<std::size_t>(block.nodes_per_cell);
+    parcels.items.reserve(n * MovedCell::n_head + (nodes_per_cell > 0 ? n * nodes_per_cell : block.nodes.size()));
+    std::vector<std::int64_t> record;
+    for (const std::size_t i : exchange::order_by_rank(to)) {
+      const std::span<const GlobalId> nodes = block.cell(i);
+      const std::int64_t old_row = first + static_cast<std::int64_t>(i);
+      record.assign({parts[i], old_row, std::ssize(nodes) << 32});
+      for (const GlobalId node : nodes) record.push_back(value(node));
+      for (const Membership& m : of_row(members, tables.top_dim(), first_row + old_row)) {
+        record.insert(record.end(), {m.set, m.position});
+        ++record[2];
+      }
+      add(parcels, to[i], record);
+    }
   }
-  std::vector<MovedCell> cells = decode_all(exchange::route(context, outbox.parcels()).items);
-  std::sort(cells.begin(), cells.end(), [](const MovedCell& a, const MovedCell& b) {
-    return std::tuple(a.part, a.old_row) < std::tuple(b.part, b.old_row);
-  });
-  std::int64_t row = mpi::exclusive_sum(context, std::ssize(cells));
-  exchange::Outbox second;
-  for (const MovedCell& cell : cells) encode(cell, second.begin(block.rows.rank_of(row++)));
-  // Senders ascend with rows, so the cells arrive in the new order.
-  cells = decode_all(exchange::route(context, second.parcels()).items);
+  free_memory(block.nodes);
+  free_memory(block.offsets);
+  std::vector<std::int64_t> words = exchange::route(context, std::move(parcels)).items;
+  parcels = {};
+  {
+    // records arrive by ascending old row: the places by part are found by counting
+    const std::int64_t first_part = slices.first(context.rank());
+    std::vector<std::size_t> next(slices.size(context.rank()) + 1, 0);
+    std::size_t n_cells = 0;
+    for (std::size_t at = 0; at < words.size(); at += MovedCell(words, at).words.size(), ++n_cells)
+      ++next[words[at] - first_part + 1];
+    std::partial_sum(next.begin(), next.end(), next.begin());
+    std::vector<std::size_t> ordered(n_cells);
+    for (std::size_t at = 0; at < words.size(); at += MovedCell(words, at).words.size())
+      ordered[next[words[at] - first_part]++] = at;
+    std::int64_t row = mpi::exclusive_sum(context, std::ssize(ordered));
+    parcels.items.reserve(words.size());
+    for (const std::size_t at : ordered) add(parcels, block.rows.rank_of(row++), MovedCell(words, at).words);
+  }
+  free_memory(words);
+  // senders ascend with rows, so the cells arrive in the new order
+  words = exchange::route(context, std::move(parcels)).items;
 
-  block.nodes.clear();
   if (block.nodes_per_cell == 0) block.offsets.assign(1, 0);
-  for (std::int64_t i = 0; i < std::ssize(cells); ++i) {
-    const MovedCell& cell = cells[i];
-    block.nodes.insert(block.nodes.end(), cell.nodes.begin(), cell.nodes.end());
-    if (block.nodes_per_cell == 0) block.offsets.push_back(block.nodes.size());
-    new_parts.push_back(cell.part);
-    for (const auto& [set, position] : cell.sets)
-      new_members.push_back({tables.top_dim(), set, first_row + first + i, position});
-  }
-
-  // For tags: send the new rows to the old homes of the cells.
+  block.nodes.reserve(n * static_cast<std::size_t>(block.nodes_per_cell));
   struct Moved {
     std::int64_t from;
     std::int64_t to;
   };
   std::vector<Rank> to;
-  std::vector<Moved> moved;
-  for (std::int64_t i = 0; i < std::ssize(cells) && !tables.tags.empty(); ++i) {
-    to.push_back(block.rows.rank_of(cells[i].old_row));
-    moved.push_back({cells[i].old_row, first + i});
+  std::vector<Moved> moved;  // for tags
+  for (std::size_t at = 0; at < words.size();) {
+    const MovedCell cell(words, at);
+    const std::int64_t new_row = first + std::ssize(new_parts) - n_before;
+    for (const std::int64_t node : cell.nodes) block.nodes.push_back(GlobalId{node});
+    if (block.nodes_per_cell == 0) block.offsets.push_back(std::ssize(block.nodes));
+    for (std::size_t k = 0; k < cell.sets.size(); k += 2)
+      new_members.push_back(
+          {tables.top_dim(), static_cast<std::int32_t>(cell.sets[k]), first_row + new_row, cell.sets[k + 1]});
+    if (!tables.tags.empty()) {
+      to.push_back(block.rows.rank_of(cell.old_row));
+      moved.push_back({cell.old_row, new_row});
+    }
+    new_parts.push_back(cell.part);
+    at += cell.words.size();
   }
-  std::vector<std::int64_t> new_rows(tables.tags.empty() ? 0 : cells.size());
+
+  // for tags: send the new rows to the old homes of the cells
+  std::vector<std::int64_t> new_rows(tables.tags.empty() ? 0 : n);
   for (const Moved& one : exchange::route(context, exchange::pack_by_rank<Moved>(to, moved)).items)
     new_rows[one.from - first] = one.to;
   return new_rows;
@@ -170,18 +194,18 @@ std::vector<std::int32_t> lowest_parts(mpi::Context& context, const MeshTables& 
     GlobalId vertex;
     std::int32_t part;
   };
-  std::vector<VertexUse> uses;
+  const auto less = [](const VertexUse& a, const VertexUse& b) {
+    return std::tuple(a.vertex, a.part) < std::tuple(b.vertex, b.part);
+  };
+  const auto same = [](const VertexUse& a, const VertexUse& b) { return a.vertex == b.vertex; };
+  Distinct<VertexUse, decltype(less), decltype(same)> distinct(less, same);
   std::size_t at = 0;
   for (const CellBlock& block : tables.blocks) {
     if (topology(block.type).dim != tables.top_dim()) continue;
     for (std::size_t i = 0; i < block.rows.size(context.rank()); ++i, ++at)
-      for (const GlobalId node : block.cell(i)) uses.push_back({node, tables.parts[at]});
+      for (const GlobalId node : block.cell(i)) distinct.add({node, tables.parts[at]});
   }
-  const auto order = [](const VertexUse& use) { return std::tuple(use.vertex, use.part); };
-  std::sort(uses.begin(), uses.end(), [&](const VertexUse& a, const VertexUse& b) { return order(a) < order(b); });
-  uses.erase(std::unique(uses.begin(), uses.end(),
-                         [](const VertexUse& a, const VertexUse& b) { return a.vertex == b.vertex; }),
-             uses.end());
+  std::vector<VertexUse> uses = distinct.take();
   std::vector<Rank> to;
   for (const VertexUse& use : uses) to.push_back(tables.vertices.rank_of(use.vertex));
   uses = exchange::route(context, exchange::pack_by_rank<VertexUse>(to, uses)).items;

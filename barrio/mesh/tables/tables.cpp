@@ -8,9 +8,9 @@
 #include <cmath>
 #include <optional>
 
+#include "barrio/base/distinct.hpp"
 #include "barrio/base/error.hpp"
 #include "barrio/base/memory.hpp"
-#include "barrio/base/sort_unique.hpp"
 #include "barrio/exchange/ask.hpp"
 #include "barrio/exchange/router.hpp"
 #include "barrio/mesh/tables/set_runs.hpp"
@@ -97,11 +97,14 @@ std::vector<GlobalId> top_ids(mpi::Context& context, const MeshTables& tables) {
 }
 
 std::vector<double> compute_centres(mpi::Context& context, const MeshTables& tables) {
-  std::vector<GlobalId> wanted;
-  for (const CellBlock& block : tables.blocks)
-    if (topology(block.type).dim == tables.top_dim())
-      wanted.insert(wanted.end(), block.nodes.begin(), block.nodes.end());
-  sort_unique(wanted);
+  Distinct<GlobalId> distinct;
+  std::size_t n_cells = 0;
+  for (const CellBlock& block : tables.blocks) {
+    if (topology(block.type).dim != tables.top_dim()) continue;
+    for (const GlobalId node : block.nodes) distinct.add(node);
+    n_cells += block.rows.size(context.rank());
+  }
+  const std::vector<GlobalId> wanted = distinct.take();
   std::vector<Rank> to;
   to.reserve(wanted.size());
   for (const GlobalId id : wanted) to.push_back(tables.vertices.rank_of(id));
@@ -113,6 +116,7 @@ std::vector<double> compute_centres(mpi::Context& context, const MeshTables& tab
   });
 
   std::vector<double> centres;
+  centres.reserve(3 * n_cells);
   std::vector<GlobalId> room;
   for (const CellBlock& block : tables.blocks) {
     if (topology(block.type).dim != tables.top_dim()) continue;
