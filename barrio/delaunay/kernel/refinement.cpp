@@ -79,8 +79,8 @@ Refinement::Refinement(Triangulation& mesh, const RefineOptions& options, PartSe
       insertion_(mesh),
       removal_(mesh),
       queue_(mesh),
-      segments_(mesh),
-      small_angles_(setting_.angles != nullptr ? SmallAngles(mesh, *setting_.angles) : SmallAngles(mesh, segments_)),
+      segments_(setting_.segments != nullptr ? setting_.segments : &own_segments_.emplace(mesh)),
+      small_angles_(setting_.angles != nullptr ? SmallAngles(mesh, *setting_.angles) : SmallAngles(mesh, *segments_)),
       good_place_(options.min_angle * std::numbers::pi / 180) {
   const double angle = options.min_angle * std::numbers::pi / 180;
   sine_squared_ = std::sin(angle) * std::sin(angle);
@@ -260,7 +260,7 @@ void Refinement::split_segment(Side side) {
   const Point b = mesh_->point(to);
   const std::int32_t interface = interface_of(side);
   const std::int32_t of_interface = interface < 0 ? -1 : setting_.interfaces->segment(interface);
-  const std::uint32_t segment = of_interface < 0 ? segments_.find(from, to) : static_cast<std::uint32_t>(of_interface);
+  const std::uint32_t segment = of_interface < 0 ? segments_->find(from, to) : static_cast<std::uint32_t>(of_interface);
   const double part = of_interface < 0 ? part_of_split(from, to, segment) : 0.5;
   const Point p{a[0] + part * (b[0] - a[0]), a[1] + part * (b[1] - a[1])};
   const bool is_wanted = interface >= 0 && setting_.interfaces->must_split(*mesh_, interface, from, to);
@@ -388,8 +388,10 @@ Refinement::Outcome Refinement::split_triangle(std::int32_t row) {
   return Outcome::done;
 }
 
-void Refinement::run() {
-  for (const std::int32_t row : canonical_order(*mesh_)) check_triangle(row);
+void Refinement::run() { run(canonical_order(*mesh_)); }
+
+void Refinement::run(std::span<const std::int32_t> rows) {
+  for (const std::int32_t row : rows) check_triangle(row);
   add_points();
   report_.max_triangles = limit();
 }

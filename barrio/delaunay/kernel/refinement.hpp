@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <set>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -33,6 +34,7 @@ struct PartSetting {
   /// Which triangles get the min angle, and the room that their segments need for it; empty: all.
   std::function<bool(const SizeField::Corners&)> needs_angle = {};
   const std::vector<float>* angles = nullptr;  ///< small angles between segments of the whole mesh; or null
+  const SegmentIndex* segments = nullptr;      ///< of the mesh; null: made here
   AreaBound* areas = nullptr;                  ///< of the whole domain; null: made from the options
   Interfaces* interfaces = nullptr;            ///< with other parts; or null
 };
@@ -46,6 +48,8 @@ class Refinement {
   ~Refinement();
 
   void run();
+  /// Refine from some triangles on: all others are as they shall be.
+  void run(std::span<const std::int32_t> rows);
   /// Split the pieces of interfaces that other parts have split, and refine from there on. The mesh is refined but for
   /// that. Cost: a pass over triangles to find these pieces, and what they cause
   /// @throws Error{internal} if a piece would be split elsewhere than in the other part
@@ -98,7 +102,8 @@ class Refinement {
   Removal removal_;
   TriangleQueue queue_;
   std::vector<Encroached> encroached_;
-  SegmentIndex segments_;
+  std::optional<SegmentIndex> own_segments_;  // if none is given
+  const SegmentIndex* segments_;
   SmallAngles small_angles_;
   GoodPlace good_place_;
   std::vector<Side> star_;                                  // corners around the vertex that is to move

@@ -42,7 +42,10 @@ Bisection::Bisection(std::span<const WeightedPoint> points, std::int32_t n_parts
 std::int32_t Bisection::cut(std::span<WeightedPoint> points, std::int32_t first_part, std::int32_t n_parts) {
   const auto node = static_cast<std::int32_t>(nodes_.size());
   nodes_.push_back({.lower = first_part});
-  if (n_parts == 1) return node;
+  if (n_parts == 1) {
+    work_.push_back(work_of(points));
+    return node;
+  }
   Rectangle box;
   for (const WeightedPoint& point : points) box.add(point.at);
   const std::size_t axis = points.empty() || box.high[0] - box.low[0] >= box.high[1] - box.low[1] ? 0 : 1;

@@ -24,6 +24,8 @@ class Bisection {
 
   /// Return the part of a position. Parts that are near in number are mostly near in place.
   [[nodiscard]] std::int32_t part_of(const Point& p) const noexcept;
+  /// Return the work of each part.
+  [[nodiscard]] const std::vector<std::int64_t>& work() const noexcept { return work_; }
   /// Tell whether a cut passes between the corners of a triangle.
   [[nodiscard]] bool cuts(const SizeField::Corners& corners) const noexcept;
 
@@ -37,6 +39,7 @@ class Bisection {
   std::int32_t cut(std::span<WeightedPoint> points, std::int32_t first_part, std::int32_t n_parts);
 
   std::vector<Node> nodes_;
+  std::vector<std::int64_t> work_;
 };
 
 }  // namespace barrio::delaunay::detail

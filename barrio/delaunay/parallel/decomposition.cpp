@@ -40,17 +40,25 @@ class Work {
   Work(const Triangulation& mesh, const RefineOptions& options, AreaBound* areas)
       : mesh_(&mesh), options_(&options), areas_(areas) {}
 
+  /// Return the bound of the area at a triangle; infinity if there is none.
+  [[nodiscard]] double bound_of(const Triangle& t) const {
+    double bound = options_->max_area > 0 ? options_->max_area : std::numeric_limits<double>::infinity();
+    if (options_->keeps_regions)
+      if (const double of_region = mesh_->regions[t.region()].max_area; of_region > 0)
+        bound = std::min(bound, of_region);
+    if (areas_ != nullptr)
+      bound = std::min(bound, (*areas_)({mesh_->point(t.vertices[0]), mesh_->point(t.vertices[1]),
+                                         mesh_->point(t.vertices[2])},
+                                        std::numeric_limits<double>::infinity()));
+    return bound;
+  }
+  /// Return the expected number of triangles.
   [[nodiscard]] double of(const Triangle& t) const {
     constexpr double usual = 1.55;  // triangles over the area divided by its bound
     const std::array<Point, 3> corners{mesh_->point(t.vertices[0]), mesh_->point(t.vertices[1]),
                                        mesh_->point(t.vertices[2])};
     const Shape shape(corners[0], corners[1], corners[2]);
-    double bound = options_->max_area > 0 ? options_->max_area : std::numeric_limits<double>::infinity();
-    if (options_->keeps_regions)
-      if (const double of_region = mesh_->regions[t.region()].max_area; of_region > 0)
-        bound = std::min(bound, of_region);
-    if (areas_ != nullptr) bound = std::min(bound, (*areas_)(corners, std::numeric_limits<double>::infinity()));
-    const double by_area = usual * 0.5 * shape.double_area / bound;
+    const double by_area = usual * 0.5 * shape.double_area / bound_of(t);
     // where angles decide, sizes double from the shortest edge on. The numbers are fits to fractal coasts, saws and
     // pipes, where parts were then within a tenth of the mean
     constexpr double usual_angle = 20.0;
@@ -76,6 +84,8 @@ class Cutting {
   }
 
   Decomposition run(std::int32_t n_parts) {
+    index_.emplace(mesh_);
+    angles_ = SmallAngles(mesh_, *index_).angles();  // refinement does not change them
     n_parts_ = n_parts > 0 ? n_parts : usual_number();
     bound_areas();
     assign();
@@ -122,8 +132,32 @@ class Cutting {
         {.area_factor = factor,
          .lens_angle = std::max(options_.min_angle, usual_angle),
          .needs_angle = [](const SizeField::Corners&) { return false; },
+         .angles = &angles_,
+         .segments = &*index_,
          .areas = areas_});
-    refinement.run();
+    // smaller ones are looked at where points are added beside them
+    constexpr double longest_over_area = 4.0;
+    refinement.run(sorted_rows([&](const Triangle& t) {
+      const Shape shape(mesh_.point(t.vertices[0]), mesh_.point(t.vertices[1]), mesh_.point(t.vertices[2]));
+      return std::ranges::max(shape.squares) > longest_over_area * factor * work.bound_of(t);
+    }));
+  }
+
+  /// List some triangles in an order that does not depend on rows.
+  template <class IsIncluded>
+  [[nodiscard]] std::vector<std::int32_t> sorted_rows(IsIncluded&& is_included) const {
+    std::vector<std::pair<SizeField::Corners, std::int32_t>> found;
+    for (std::int32_t row = 0; row < std::ssize(mesh_.triangles); ++row) {
+      if (!mesh_.triangle(row).is_used() || !is_included(mesh_.triangle(row))) continue;
+      SizeField::Corners corners = corners_of(row);
+      std::ranges::sort(corners);
+      found.push_back({corners, row});
+    }
+    std::ranges::sort(found);
+    std::vector<std::int32_t> rows;
+    rows.reserve(found.size());
+    for (const auto& [corners, row] : found) rows.push_back(row);
+    return rows;
   }
 
   void assign() {
@@ -134,6 +168,7 @@ class Cutting {
       for (const Triangle& t : mesh_.triangles.items())
         if (t.is_used()) points.push_back({centroid_of(mesh_, t), std::llround(16 * work.of(t))});
       bisection_.emplace(points, n_parts_);
+      result_.work = bisection_->work();
     }
     part_of_.assign(mesh_.triangles.size(), 0);
     for (std::size_t row = 0; row < part_of_.size(); ++row)
@@ -151,10 +186,13 @@ class Cutting {
     by_angle.area_at = {};
     by_angle.size = {};
     by_angle.max_triangles = 0;
-    Refinement refinement(
-        mesh_, by_angle,
-        {.needs_angle = [&](const SizeField::Corners& corners) { return bisection_->cuts(corners); }});
-    refinement.run();
+    Refinement refinement(mesh_, by_angle,
+                          {.needs_angle = [&](const SizeField::Corners& corners) { return bisection_->cuts(corners); },
+                           .angles = &angles_,
+                           .segments = &*index_});
+    refinement.run(sorted_rows([&](const Triangle& t) {
+      return bisection_->cuts({mesh_.point(t.vertices[0]), mesh_.point(t.vertices[1]), mesh_.point(t.vertices[2])});
+    }));
     result_.n_corridor_points = refinement.report().n_free_points + refinement.report().n_segment_points;
   }
 
@@ -173,6 +211,10 @@ class Cutting {
     }
   }
 
+  [[nodiscard]] SizeField::Corners corners_of(std::int32_t row) const noexcept {
+    const Triangle& t = mesh_.triangle(row);
+    return {mesh_.point(t.vertices[0]), mesh_.point(t.vertices[1]), mesh_.point(t.vertices[2])};
+  }
   void cut_out();
   void number_shared();
   void sort_by_part();
@@ -196,7 +238,7 @@ class Cutting {
   std::vector<std::int32_t> part_of_;  // of each row
   Decomposition result_;
   std::optional<SegmentIndex> index_;
-  std::optional<SmallAngles> angles_;
+  std::vector<float> angles_;  // two for each segment
   std::vector<std::size_t> first_;           // of each part in rows_
   std::vector<std::int32_t> rows_;           // by part
   std::vector<std::int32_t> shared_;         // number of each vertex, -1 if one part alone has it
@@ -242,8 +284,6 @@ void Cutting::sort_by_part() {
 }
 
 void Cutting::cut_out() {
-  index_.emplace(mesh_);
-  angles_.emplace(mesh_, *index_);
   sort_by_part();
   number_shared();
   local_vertex_.assign(mesh_.points.size(), -1);
@@ -251,14 +291,9 @@ void Cutting::cut_out() {
   local_region_.assign(mesh_.regions.size(), -1);
   local_row_.assign(mesh_.triangles.size(), -1);
   result_.parts.resize(n_parts_);
-  const Work work(mesh_, options_, areas_);
   for (std::int32_t p = 0; p < n_parts_; ++p) {
-    const auto rows = std::span(rows_).subspan(first_[p], first_[p + 1] - first_[p]);
-    double expected = 0.0;
-    for (const std::int32_t row : rows) expected += work.of(mesh_.triangle(row));
-    result_.work.push_back(std::llround(expected));
     result_.parts[p].number = p;
-    cut_out(result_.parts[p], rows);
+    cut_out(result_.parts[p], std::span(rows_).subspan(first_[p], first_[p + 1] - first_[p]));
   }
   join_interfaces();
 }
@@ -288,8 +323,7 @@ std::int32_t Cutting::segment_of(Part& part, std::uint32_t segment) {
     local = static_cast<std::int32_t>(segments_.size());
     segments_.push_back(segment);
     part.mesh.segments.push_back(mesh_.segments[segment]);  // its ends follow
-    for (const std::int32_t end : mesh_.segments[segment].ends)
-      part.angles.push_back(angles_->at(segment, end));
+    for (std::size_t i = 0; i < 2; ++i) part.angles.push_back(angles_[2 * std::size_t{segment} + i]);
   }
   return local;
 }
