@@ -35,20 +35,20 @@ struct SharedVertex {
 /// Part of a domain. Its mesh has rows of its own.
 struct Part {
   std::int32_t number = 0;
-  Triangulation mesh;  ///< compact after `refine_in_parts`
-  std::vector<float> angles;           ///< of segments with others in the whole domain, two each; radians
-  std::vector<Interface> interfaces;   ///< with other parts
-  std::vector<std::int32_t> chains;    ///< vertices in the interior of interfaces, one interface after the other
-  std::vector<std::int32_t> chain_end; ///< of each interface in `chains`
+  Triangulation mesh;                   ///< compact after `refine_in_parts`
+  std::vector<float> angles;            ///< of segments with others in the whole domain, two each; radians
+  std::vector<Interface> interfaces;    ///< with other parts
+  std::vector<std::int32_t> chains;     ///< vertices in the interior of interfaces, one interface after the other
+  std::vector<std::int32_t> chain_end;  ///< of each interface in `chains`
   std::vector<SharedVertex> shared;
-  std::vector<std::int32_t> regions;   ///< number in the whole domain of each region of the mesh
+  std::vector<std::int32_t> regions;  ///< number in the whole domain of each region of the mesh
 };
 
 /// A triangulation in parts. Each rank has some, with ascending numbers over the ranks; a rank may have none.
 struct PartedTriangulation {
-  std::vector<Part> parts;           ///< of this rank
-  std::int32_t n_parts = 0;          ///< of all ranks
-  std::int32_t n_shared = 0;         ///< vertices of the decomposition that several parts have
+  std::vector<Part> parts;    ///< of this rank
+  std::int32_t n_parts = 0;   ///< of all ranks
+  std::int32_t n_shared = 0;  ///< vertices of the decomposition that several parts have
   // of the whole domain, the same on all ranks:
   std::vector<Region> regions;
   std::vector<std::int32_t> markers;  ///< of segments, without 0, ascending

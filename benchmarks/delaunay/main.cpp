@@ -4,6 +4,7 @@
 //   barrio bench delaunay
 //   barrio bench delaunay --parts pipe --millions 16 --repeats 3
 //   barrio bench delaunay --parts coasts --files lake.poly islands.poly
+//   barrio --ranks 2 bench delaunay --parts pcdm --millions 8
 #include <fmt/format.h>
 
 #include <string>
@@ -19,7 +20,7 @@ namespace {
 
 using namespace barrio;
 
-const std::vector<std::string> all_parts{"pipe", "square", "square400", "coasts", "saws", "points"};
+const std::vector<std::string> all_parts{"pipe", "square", "square400", "coasts", "saws", "points", "pcdm"};
 
 struct Options {
   std::vector<std::string> parts{all_parts};
@@ -30,10 +31,11 @@ struct Options {
 /// Write a line for each mesher of a row.
 std::string text_of(const Json& row) {
   std::string text;
-  for (const char* who : {"barrio", "barrio_moving", "triangle", "cgal", "delabella"}) {
+  for (const char* who :
+       {"barrio", "barrio_moving", "parts_on_one_rank", "parts_on_all_ranks", "triangle", "cgal", "delabella"}) {
     if (!row.contains(who)) continue;
     const Json& one = row[who];
-    text += fmt::format("  {:<13} {:>12} triangles, {:.3f} s (median {:.3f}), {:.2f} M/s", who,
+    text += fmt::format("  {:<18} {:>12} triangles, {:.3f} s (median {:.3f}), {:.2f} M/s", who,
                         format_count(one["triangles"].get<std::int64_t>()), one["min_seconds"].get<double>(),
                         one["median_seconds"].get<double>(), one["triangles_per_second"].get<double>() / 1e6);
     const bool has_bytes = who == std::string("barrio") && row.contains("peak_bytes_per_triangle");
@@ -63,7 +65,7 @@ std::string to_text(const Json& document) {
   for (const auto& [peer, reason] : document["left_out"].items())
     text += fmt::format("without {}: {}\n", peer, reason.get<std::string>());
   for (const Json& one : document["goals"])
-    text += fmt::format("{} {:<44} {:.4g}{} (goal {} {:.3g})\n", one["met"].get<bool>() ? "met    " : "NOT MET",
+    text += fmt::format("{} {:<44} {:.4g}{} (goal {} {:.4g})\n", one["met"].get<bool>() ? "met    " : "NOT MET",
                         one["id"].get<std::string>(), one["value"].get<double>(), one["unit"].get<std::string>(),
                         one["better"].get<std::string>() == "higher" ? ">=" : "<=", one["goal"].get<double>());
   return text;
@@ -71,15 +73,18 @@ std::string to_text(const Json& document) {
 
 void run(Context& context, int argc, char** argv) {
   Options options;
-  CLI::App app("Measure quality triangulation, on one core");
+  CLI::App app("Measure quality triangulation, on one core, or in parts on several");
   app.add_option("--parts", options.parts,
                  "pipe, square, square400: refinement by area; coasts: by angle; saws: small angles; points: "
-                 "triangulations of points of nine kinds")
+                 "triangulations of points of nine kinds; pcdm: refinement in parts, also on several ranks")
       ->check(CLI::IsMember(all_parts))
       ->capture_default_str();
   app.add_option("--millions", options.meshers.millions, "Triangles, or points, in millions")->capture_default_str();
   app.add_option("--angles", options.meshers.angles, "Min angles of coasts, in degrees")->capture_default_str();
   app.add_option("--files", options.meshers.files, ".poly files to measure beside the coasts");
+  app.add_option("--n-parts", options.meshers.n_parts, "Parts of the domains of pcdm")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   app.add_option("--repeats", options.meshers.repeats, "Interleaved runs of each mesher")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
@@ -94,16 +99,18 @@ void run(Context& context, int argc, char** argv) {
   if (!bench::why_no_cgal().empty()) document["left_out"]["CGAL"] = bench::why_no_cgal();
   if (!bench::why_no_delabella().empty()) document["left_out"]["delabella"] = bench::why_no_delabella();
   bench::Goals goals;
-  if (context.size() > 1)
-    refuse_together(ErrorCode::usage, "bench delaunay", "must run on one rank", "barrio bench delaunay");
+  if (context.size() > 1 && options.parts != std::vector<std::string>{"pcdm"})
+    refuse_together(ErrorCode::usage, "bench delaunay", "must run on one rank, but for its part pcdm",
+                    "leave out --ranks, or say --parts pcdm");
   document["parts"] = Json::array();
   for (const std::string& part : options.parts) {
     if (part == "coasts") document["parts"].push_back(bench::measure_coasts(options.meshers, goals));
     if (part == "saws") document["parts"].push_back(bench::measure_saws(options.meshers, goals));
     if (part == "coasts" || part == "saws") continue;
     for (const double millions : options.meshers.millions)
-      document["parts"].push_back(part == "points" ? bench::measure_points(millions, options.meshers, goals)
-                                                   : bench::measure_dense(part, millions, options.meshers, goals));
+      document["parts"].push_back(part == "pcdm"     ? bench::measure_parted(context, millions, options.meshers, goals)
+                                  : part == "points" ? bench::measure_points(millions, options.meshers, goals)
+                                                     : bench::measure_dense(part, millions, options.meshers, goals));
   }
   document["goals"] = goals.list();
   bench::print_output(context, options.output, document, to_text);

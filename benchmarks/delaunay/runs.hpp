@@ -8,6 +8,7 @@
 #include "barrio/base/json.hpp"
 #include "barrio/delaunay/planar_graph.hpp"
 #include "barrio/delaunay/refine.hpp"
+#include "barrio/mpi/context.hpp"
 #include "benchmarks/goals.hpp"
 
 namespace barrio::bench {
@@ -17,6 +18,7 @@ struct MesherOptions {
   std::vector<double> millions{1};
   std::vector<double> angles{20, 25, 30, 33};  ///< degrees, where only they decide
   std::vector<std::string> files;              ///< .poly files that are added to the coasts
+  std::int32_t n_parts = 64;                   ///< of domains that are refined in parts
   int repeats = 9;
   bool has_peers = true;
 };
@@ -52,5 +54,8 @@ struct Ours {
 [[nodiscard]] Json measure_saws(const MesherOptions& options, Goals& goals);
 /// Triangulate points of all kinds.
 [[nodiscard]] Json measure_points(double millions, const MesherOptions& options, Goals& goals);
+
+/// Refine in parts, on all ranks, and compare with one rank and with the whole. Collective. @return on rank 0
+[[nodiscard]] Json measure_parted(mpi::Context& context, double millions, const MesherOptions& options, Goals& goals);
 
 }  // namespace barrio::bench

@@ -214,11 +214,10 @@ class Auditor {
                             place(across));
     });
     report("delaunay", fault.empty() || !options_.is_delaunay,
-           fault.empty() ? fmt::format("{} interior edges have empty circles{}", n,
-                                       n_between_parts > 0
-                                           ? fmt::format("; {} between parts need not", n_between_parts)
-                                           : "")
-                         : fault);
+           fault.empty()
+               ? fmt::format("{} interior edges have empty circles{}", n,
+                             n_between_parts > 0 ? fmt::format("; {} between parts need not", n_between_parts) : "")
+               : fault);
   }
 
   /// Check the area. Triangles that meet along whole edges have exactly the area of their boundary. The area by the

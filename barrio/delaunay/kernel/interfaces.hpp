@@ -40,6 +40,13 @@ class Interfaces {
   /// Return the segment that stands for an interface; -1 if it lies on one of the input.
   [[nodiscard]] std::int32_t segment(std::int32_t interface) const noexcept { return entries_[interface].segment; }
 
+  /// Note the row of the triangle that has an edge, if that is a piece.
+  void set_row(std::int32_t a, std::int32_t b, std::int32_t row) noexcept {
+    if (const auto found = pieces_.find(edge_key(a, b)); found != pieces_.end()) found->second.row = row;
+  }
+  /// List the rows of the triangles whose pieces must be split, in the order of interfaces and along each of them.
+  [[nodiscard]] std::vector<std::int32_t> rows_to_split(const Triangulation& mesh) const;
+
   /// Note that a piece was split.
   void split(const Triangulation& mesh, std::int32_t interface, std::int32_t from, std::int32_t to,
              std::int32_t vertex);
@@ -69,6 +76,10 @@ class Interfaces {
     bool is_ascending = true;
     std::vector<std::int32_t> vertices;  // in its interior, in the order in which they were made
   };
+  struct Piece {
+    std::int32_t interface = 0;
+    std::int32_t row = -1;  // of its triangle
+  };
   struct Wanted {
     std::int32_t interface = 0;
     double along = 0.0;
@@ -76,7 +87,7 @@ class Interfaces {
   };
 
   std::vector<Entry> entries_;
-  std::unordered_map<std::uint64_t, std::int32_t> pieces_;  // interface by the ends of a piece
+  std::unordered_map<std::uint64_t, Piece> pieces_;  // by their ends
   std::vector<InterfaceSplit> splits_;
   std::vector<Wanted> wanted_;  // sorted by interface and position
 };

@@ -144,8 +144,8 @@ bool Refinement::is_between_shells(const Triangle& t, std::uint32_t shortest) co
 }
 
 bool Refinement::needs_angle(const Triangle& t) const {
-  return !setting_.needs_angle || setting_.needs_angle({mesh_->point(t.vertices[0]), mesh_->point(t.vertices[1]),
-                                                        mesh_->point(t.vertices[2])});
+  return !setting_.needs_angle ||
+         setting_.needs_angle({mesh_->point(t.vertices[0]), mesh_->point(t.vertices[1]), mesh_->point(t.vertices[2])});
 }
 
 /// Tell whether a triangle misses a bound.
@@ -190,9 +190,8 @@ bool Refinement::must_split(Side side) const noexcept {
   if (setting_.interfaces == nullptr || !setting_.interfaces->has_wanted()) return false;
   const std::int32_t interface = interface_of(side);
   const Triangle& t = mesh_->triangle(side.triangle());
-  return interface >= 0 &&
-         setting_.interfaces->must_split(*mesh_, interface, t.vertices[next_corner(side.edge())],
-                                         t.vertices[previous_corner(side.edge())]);
+  return interface >= 0 && setting_.interfaces->must_split(*mesh_, interface, t.vertices[next_corner(side.edge())],
+                                                           t.vertices[previous_corner(side.edge())]);
 }
 
 bool Refinement::may_split(Side side) const noexcept {
@@ -217,6 +216,9 @@ void Refinement::note(Side side) {
 
 void Refinement::check_segment(Side side) {
   const Triangle& t = mesh_->triangle(side.triangle());
+  if (setting_.interfaces != nullptr && !t.neighbours[side.edge()])
+    setting_.interfaces->set_row(t.vertices[next_corner(side.edge())], t.vertices[previous_corner(side.edge())],
+                                 side.triangle());
   if (!may_split(side)) return;
   const Point& a = mesh_->point(t.vertices[next_corner(side.edge())]);
   const Point& b = mesh_->point(t.vertices[previous_corner(side.edge())]);
@@ -397,9 +399,9 @@ void Refinement::run(std::span<const std::int32_t> rows) {
 }
 
 void Refinement::follow_interfaces() {
-  for (std::int32_t row = 0; row < std::ssize(mesh_->triangles); ++row) {
+  for (const std::int32_t row : setting_.interfaces->rows_to_split(*mesh_)) {
     const Triangle& t = mesh_->triangle(row);
-    for (std::uint32_t e = 0; t.is_used() && e < 3; ++e)
+    for (std::uint32_t e = 0; e < 3; ++e)
       if (t.is_segment(e) && must_split(Side(row, e))) note(Side(row, e));
   }
   add_points();

@@ -51,7 +51,7 @@ class Refinement {
   /// Refine from some triangles on: all others are as they shall be.
   void run(std::span<const std::int32_t> rows);
   /// Split the pieces of interfaces that other parts have split, and refine from there on. The mesh is refined but for
-  /// that. Cost: a pass over triangles to find these pieces, and what they cause
+  /// that. Cost: a pass over the pieces of interfaces, and what splits cause
   /// @throws Error{internal} if a piece would be split elsewhere than in the other part
   void follow_interfaces();
   [[nodiscard]] const RefineReport& report() const noexcept { return report_; }

@@ -35,8 +35,7 @@ std::uint64_t detail::checksum(const Triangulation& mesh, std::span<const Segmen
     const auto corner = [&](std::size_t i) -> const Point& { return mesh.point(t.vertices[i]); };
     sum += hash_of({corner(0), corner(1), corner(2)}, t.region() == 0 ? 0.0 : mesh.regions[t.region()].attribute);
   }
-  for (const SegmentEdge& edge : edges)
-    sum += hash_of(mesh.point(edge.ends[0]), mesh.point(edge.ends[1]), edge.marker);
+  for (const SegmentEdge& edge : edges) sum += hash_of(mesh.point(edge.ends[0]), mesh.point(edge.ends[1]), edge.marker);
   return sum;
 }
 

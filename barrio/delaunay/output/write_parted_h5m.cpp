@@ -28,11 +28,11 @@ using files::H5mFile;
 
 /// Rows of a part in the tables of the file.
 struct PartPlaces {
-  std::vector<std::int32_t> vertex;      // row of each vertex
-  std::vector<std::int32_t> written;     // vertices that this part writes, by ascending row: owned shared ones first
-  std::vector<std::int64_t> triangles;   // first row, by region of the part
-  std::vector<SegmentEdge> edges;        // by marker
-  std::vector<std::int64_t> edge_rows;   // of each of them
+  std::vector<std::int32_t> vertex;     // row of each vertex
+  std::vector<std::int32_t> written;    // vertices that this part writes, by ascending row: owned shared ones first
+  std::vector<std::int64_t> triangles;  // first row, by region of the part
+  std::vector<SegmentEdge> edges;       // by marker
+  std::vector<std::int64_t> edge_rows;  // of each of them
 };
 
 /// First row of the vertices of an interface, as it travels to the other part.
@@ -60,7 +60,8 @@ class PartedPlaces {
     std::vector<RowSet> sets;
     for (std::size_t r = 1; r < parted_.regions.size(); ++r)
       if (const std::int64_t n = first_triangle_[r + 1] - first_triangle_[r]; n > 0)
-        sets.push_back({triangle_table, first_triangle_[r], n, parted_.regions[r].number, parted_.regions[r].attribute});
+        sets.push_back(
+            {triangle_table, first_triangle_[r], n, parted_.regions[r].number, parted_.regions[r].attribute});
     for (std::size_t m = 1; m + 1 < first_edge_.size(); ++m)
       if (const std::int64_t n = first_edge_[m + 1] - first_edge_[m]; n > 0)
         sets.push_back({edge_table, first_edge_[m], n, parted_.markers[m - 1], 0.0});
@@ -144,7 +145,8 @@ class PartedPlaces {
           for (const std::int32_t v : chain) places.vertex[v] = of_other;
           continue;
         }
-        if (!chain.empty()) round.send(part.interfaces[f].rank, {part.interfaces[f].neighbour, part.interfaces[f].place, next});
+        if (!chain.empty())
+          round.send(part.interfaces[f].rank, {part.interfaces[f].neighbour, part.interfaces[f].place, next});
         for (const std::int32_t v : chain) {
           places.vertex[v] = static_cast<std::int32_t>(next++);
           places.written.push_back(v);

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <numeric>
 
-
 namespace barrio::delaunay::detail {
 namespace {
 
@@ -50,8 +49,7 @@ std::int32_t Bisection::cut(std::span<WeightedPoint> points, std::int32_t first_
   for (const WeightedPoint& point : points) box.add(point.at);
   const std::size_t axis = points.empty() || box.high[0] - box.low[0] >= box.high[1] - box.low[1] ? 0 : 1;
   const std::int32_t n_lower = n_parts / 2;
-  const double at =
-      points.empty() ? 0.0 : find_cut(points, axis, work_of(points) / n_parts * n_lower);
+  const double at = points.empty() ? 0.0 : find_cut(points, axis, work_of(points) / n_parts * n_lower);
   const auto upper = std::ranges::partition(points, [&](const WeightedPoint& point) { return point.at[axis] < at; });
   const auto n_below = static_cast<std::size_t>(upper.begin() - points.begin());
   const std::int32_t lower_node = cut(points.first(n_below), first_part, n_lower);
@@ -62,7 +60,8 @@ std::int32_t Bisection::cut(std::span<WeightedPoint> points, std::int32_t first_
 
 std::int32_t Bisection::part_of(const Point& p) const noexcept {
   const Node* node = nodes_.data();
-  while (node->axis >= 0) node = &nodes_[p[static_cast<std::size_t>(node->axis)] < node->at ? node->lower : node->upper];
+  while (node->axis >= 0)
+    node = &nodes_[p[static_cast<std::size_t>(node->axis)] < node->at ? node->lower : node->upper];
   return node->lower;
 }
 

@@ -31,9 +31,9 @@ class Bisection {
 
  private:
   struct Node {
-    double at = 0.0;          // positions below it belong to the lower half
-    std::int32_t axis = -1;   // -1: a part
-    std::int32_t lower = 0;   // node, or the number of the part
+    double at = 0.0;         // positions below it belong to the lower half
+    std::int32_t axis = -1;  // -1: a part
+    std::int32_t lower = 0;  // node, or the number of the part
     std::int32_t upper = 0;
   };
   std::int32_t cut(std::span<WeightedPoint> points, std::int32_t first_part, std::int32_t n_parts);

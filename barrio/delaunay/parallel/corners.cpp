@@ -133,9 +133,8 @@ class CornerWidening {
   [[nodiscard]] bool is_at_cut(std::int32_t row) const noexcept {
     const Triangle& t = mesh_->triangle(row);
     if (!t.is_used()) return false;
-    return std::ranges::any_of(t.neighbours, [&](Side side) {
-      return side && (*part_of_)[side.triangle()] != (*part_of_)[row];
-    });
+    return std::ranges::any_of(t.neighbours,
+                               [&](Side side) { return side && (*part_of_)[side.triangle()] != (*part_of_)[row]; });
   }
   void add(std::int32_t row) {
     for (const std::int32_t v : mesh_->triangle(row).vertices) waiting_.push_back({v, row});
@@ -153,7 +152,8 @@ class CornerWidening {
     const auto k = static_cast<std::size_t>(sharpest - sectors.begin());
     const Fan::Sector* const before = k > 0 ? &sectors[k - 1] : fan_.is_closed() ? &sectors[n - 1] : nullptr;
     const Fan::Sector* const after = k + 1 < n ? &sectors[k + 1] : fan_.is_closed() ? &sectors[0] : nullptr;
-    const Fan::Sector wider = *(before == nullptr || (after != nullptr && after->angle > before->angle) ? after : before);
+    const Fan::Sector wider =
+        *(before == nullptr || (after != nullptr && after->angle > before->angle) ? after : before);
     const Fan::Sector narrow = *sharpest;
     constexpr std::uint8_t often = 4;
     bool is_often = false;
@@ -170,7 +170,7 @@ class CornerWidening {
   const Triangulation* mesh_;
   std::vector<std::int32_t>* part_of_;
   Fan fan_;
-  std::vector<std::uint8_t> n_changes_;  // of each row
+  std::vector<std::uint8_t> n_changes_;                         // of each row
   std::vector<std::pair<std::int32_t, std::int32_t>> waiting_;  // vertices, each with a triangle there
 };
 

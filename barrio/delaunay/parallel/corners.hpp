@@ -7,8 +7,8 @@
 
 namespace barrio::delaunay::detail {
 
-/// Smallest angle, in degrees, between an interface and another one or a segment. Parts refine interfaces by halves, and
-/// these do not provoke each other from here on for any min angle that is allowed.
+/// Smallest angle, in degrees, between an interface and another one or a segment. Parts refine interfaces by halves,
+/// and these do not provoke each other from here on for any min angle that is allowed.
 inline constexpr double min_corner = 35.0;
 
 /// Assign triangles to other parts until interfaces meet each other, segments and the boundary in angles of at least

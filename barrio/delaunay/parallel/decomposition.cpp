@@ -47,9 +47,9 @@ class Work {
       if (const double of_region = mesh_->regions[t.region()].max_area; of_region > 0)
         bound = std::min(bound, of_region);
     if (areas_ != nullptr)
-      bound = std::min(bound, (*areas_)({mesh_->point(t.vertices[0]), mesh_->point(t.vertices[1]),
-                                         mesh_->point(t.vertices[2])},
-                                        std::numeric_limits<double>::infinity()));
+      bound = std::min(
+          bound, (*areas_)({mesh_->point(t.vertices[0]), mesh_->point(t.vertices[1]), mesh_->point(t.vertices[2])},
+                           std::numeric_limits<double>::infinity()));
     return bound;
   }
   /// Return the expected number of triangles.
@@ -105,7 +105,8 @@ class Cutting {
     for (const Triangle& t : mesh_.triangles.items())
       if (t.is_used()) n += work.of(t);
     const double most = std::max(1.0, n / min_per_part);
-    return static_cast<std::int32_t>(std::min(std::max(n / usual_per_part, double{min_parts}), std::min(most, 65536.0)));
+    return static_cast<std::int32_t>(
+        std::min(std::max(n / usual_per_part, double{min_parts}), std::min(most, 65536.0)));
   }
 
   /// Bound the areas of triangles alone, so that there are enough to cut.
@@ -127,14 +128,13 @@ class Cutting {
     const double share = area / (static_cast<double>(n_parts_) * min_coarse_per_part);
     if (!(bounds.max_area > 0) || factor * bounds.max_area > share) bounds.max_area = share / factor;
     constexpr double usual_angle = 20.0;
-    Refinement refinement(
-        mesh_, bounds,
-        {.area_factor = factor,
-         .lens_angle = std::max(options_.min_angle, usual_angle),
-         .needs_angle = [](const SizeField::Corners&) { return false; },
-         .angles = &angles_,
-         .segments = &*index_,
-         .areas = areas_});
+    Refinement refinement(mesh_, bounds,
+                          {.area_factor = factor,
+                           .lens_angle = std::max(options_.min_angle, usual_angle),
+                           .needs_angle = [](const SizeField::Corners&) { return false; },
+                           .angles = &angles_,
+                           .segments = &*index_,
+                           .areas = areas_});
     // smaller ones are looked at where points are added beside them
     constexpr double longest_over_area = 4.0;
     refinement.run(sorted_rows([&](const Triangle& t) {
@@ -238,16 +238,16 @@ class Cutting {
   std::vector<std::int32_t> part_of_;  // of each row
   Decomposition result_;
   std::optional<SegmentIndex> index_;
-  std::vector<float> angles_;  // two for each segment
-  std::vector<std::size_t> first_;           // of each part in rows_
-  std::vector<std::int32_t> rows_;           // by part
-  std::vector<std::int32_t> shared_;         // number of each vertex, -1 if one part alone has it
-  std::vector<std::int32_t> owner_;          // first part of each vertex
-  std::vector<std::int32_t> local_vertex_;   // of the part that is cut out, -1 elsewhere
+  std::vector<float> angles_;               // two for each segment
+  std::vector<std::size_t> first_;          // of each part in rows_
+  std::vector<std::int32_t> rows_;          // by part
+  std::vector<std::int32_t> shared_;        // number of each vertex, -1 if one part alone has it
+  std::vector<std::int32_t> owner_;         // first part of each vertex
+  std::vector<std::int32_t> local_vertex_;  // of the part that is cut out, -1 elsewhere
   std::vector<std::int32_t> local_segment_;
   std::vector<std::int32_t> local_region_;
   std::vector<std::int32_t> local_row_;
-  std::vector<std::int32_t> vertices_;       // of the part that is cut out
+  std::vector<std::int32_t> vertices_;  // of the part that is cut out
   std::vector<std::uint32_t> segments_;
   std::vector<std::uint32_t> regions_;
   std::vector<Cut> cuts_;
@@ -305,11 +305,12 @@ std::int32_t Cutting::vertex_of(Part& part, std::int32_t vertex) {
     vertices_.push_back(vertex);
     part.mesh.points.push_back(mesh_.point(vertex));
     const VertexInfo info = mesh_.info(vertex);
-    part.mesh.infos.push_back(info.kind() == VertexKind::on_segment && info.segment() != no_segment
-                                  ? VertexInfo(VertexKind::on_segment, static_cast<std::uint32_t>(segment_of(part, info.segment())))
-                              : info.kind() == VertexKind::free && shared_[vertex] >= 0
-                                  ? VertexInfo(VertexKind::input, 0)  // it must not be removed
-                                  : info);
+    part.mesh.infos.push_back(
+        info.kind() == VertexKind::on_segment && info.segment() != no_segment
+            ? VertexInfo(VertexKind::on_segment, static_cast<std::uint32_t>(segment_of(part, info.segment())))
+        : info.kind() == VertexKind::free && shared_[vertex] >= 0
+            ? VertexInfo(VertexKind::input, 0)  // it must not be removed
+            : info);
     const std::size_t width = mesh_.attribute_width();
     for (std::size_t k = 0; k < width; ++k)
       part.mesh.attribute_values.push_back(mesh_.attribute_values[vertex * width + k]);

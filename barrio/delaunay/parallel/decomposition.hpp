@@ -20,8 +20,8 @@ struct Decomposition {
 };
 
 /// Cut a triangulation into parts of about equal work. First its triangles are bounded in area, so that there are some
-/// 60 for each part; these are cut by coordinates; then only a corridor along the cut is refined by angle, so that edges
-/// of good triangles separate the parts. Local.
+/// 60 for each part; these are cut by coordinates; then only a corridor along the cut is refined by angle, so that
+/// edges of good triangles separate the parts. Local.
 /// @param mesh  not refined; consumed @param areas  bounds by position, or null @param n_parts  0: chosen
 /// Cost: linear in the mesh and its coarse refinement; twice its memory
 [[nodiscard]] Decomposition decompose(Triangulation mesh, const RefineOptions& options, AreaBound* areas,

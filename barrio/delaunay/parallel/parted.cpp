@@ -116,8 +116,8 @@ void validate(mpi::Context& context, const PartedTriangulation& parted) {
     if (hash_of_chain(part, message.interface) == message.hash || status) continue;
     const Interface& one = part.interfaces[message.interface];
     status = capture([&] {
-      refuse(ErrorCode::internal, fmt::format("interface {} between parts {} and {}", message.interface, part.number,
-                                              one.neighbour),
+      refuse(ErrorCode::internal,
+             fmt::format("interface {} between parts {} and {}", message.interface, part.number, one.neighbour),
              "has other vertices on the two sides");
     });
   }

@@ -177,8 +177,7 @@ void PartedRefinement::decompose_and_deal(Triangulation mesh) {
   mpi::broadcast<double>(context_, domain.high);
   Decomposition made;
   mpi::agree_after(context_, [&] {
-    if (options_.area_at || options_.size)
-      areas_.emplace(options_.area_at, options_.size, domain, options_.resolution);
+    if (options_.area_at || options_.size) areas_.emplace(options_.area_at, options_.size, domain, options_.resolution);
     if (context_.is_root())
       made = decompose(std::move(mesh), options_, areas_ ? &*areas_ : nullptr, part_options_.n_parts);
   });
@@ -236,8 +235,8 @@ void PartedRefinement::deal(Decomposition& made) {
     std::int64_t n_parts, n_shared, n_coarse, n_corridor, n_interfaces;
     double min_corner;
   };
-  Numbers numbers{std::ssize(made.work), made.n_shared,     made.n_coarse_triangles, made.n_corridor_points,
-                  made.n_interfaces,     made.min_corner};
+  Numbers numbers{std::ssize(made.work),  made.n_shared,     made.n_coarse_triangles,
+                  made.n_corridor_points, made.n_interfaces, made.min_corner};
   mpi::broadcast<Numbers>(context_, std::span(&numbers, 1));
   result_.n_parts = static_cast<std::int32_t>(numbers.n_parts);
   result_.n_shared = static_cast<std::int32_t>(numbers.n_shared);
@@ -328,7 +327,8 @@ void PartedRefinement::take(std::span<const SplitMessage> messages) {
     while (begin < sorted.size() && sorted[begin].part == part.number) {
       const std::int32_t interface = sorted[begin].interface;
       positions.clear();
-      for (; begin < sorted.size() && sorted[begin].part == part.number && sorted[begin].interface == interface; ++begin)
+      for (; begin < sorted.size() && sorted[begin].part == part.number && sorted[begin].interface == interface;
+           ++begin)
         positions.push_back(sorted[begin].at);
       interfaces_[i].want(part.mesh, interface, positions);
     }
@@ -381,15 +381,10 @@ void PartedRefinement::sum_report() {
         n_on_interfaces += part.chain_end[f] - (f > 0 ? part.chain_end[f - 1] : 0);
   }
   RefineReport& all = report_.refinement;
-  std::array<std::int64_t, 9> sums{all.n_free_points,
-                                   all.n_segment_points,
-                                   all.n_removed_points,
-                                   all.n_left_at_segments,
-                                   all.n_left_by_rounding,
-                                   all.is_complete ? 0 : 1,
-                                   n_triangles,
-                                   n_on_interfaces,
-                                   report_.n_parts_told};
+  std::array<std::int64_t, 9> sums{
+      all.n_free_points,      all.n_segment_points,    all.n_removed_points, all.n_left_at_segments,
+      all.n_left_by_rounding, all.is_complete ? 0 : 1, n_triangles,          n_on_interfaces,
+      report_.n_parts_told};
   mpi::all_reduce(context_, std::span<std::int64_t>(sums), MPI_SUM);
   std::array<std::int64_t, 3> maxima{most, n_triangles, all.max_triangles};
   mpi::all_reduce(context_, std::span<std::int64_t>(maxima), MPI_MAX);

@@ -21,7 +21,7 @@ struct MovedCell {
   std::int32_t part;
   std::int64_t old_row;
   std::span<const std::int64_t> nodes;
-  std::span<const std::int64_t> sets;  // pairs
+  std::span<const std::int64_t> sets;   // pairs
   std::span<const std::int64_t> words;  // all of the record
 
   static constexpr std::size_t n_head = 3;

@@ -1,0 +1,134 @@
+#include <fmt/format.h>
+
+#include <cmath>
+#include <numbers>
+#include <utility>
+
+#include "barrio/base/error.hpp"
+#include "barrio/delaunay/parted.hpp"
+#include "barrio/delaunay/shapes.hpp"
+#include "barrio/mpi/collectives.hpp"
+#include "benchmarks/delaunay/runs.hpp"
+
+namespace barrio::bench {
+namespace {
+
+using delaunay::PlanarGraph;
+using delaunay::Point;
+
+/// A graph to refine in parts.
+struct PartedCase {
+  std::string name;
+  PlanarGraph graph;
+  delaunay::RefineOptions refining;
+  double speed_goal = 0.0;  ///< of two ranks over one; 0: none
+};
+
+/// Make the cases. @param n  triangles wanted where areas decide
+std::vector<PartedCase> make_cases(double n) {
+  constexpr double usual = 1.55;  // triangles over the area divided by its bound
+  const double pipe_area = std::numbers::pi * (1 - 7 * 0.18 * 0.18);
+  const auto by_area = [&](double area) { return delaunay::RefineOptions{.max_area = usual * area / n}; };
+  std::vector<PartedCase> cases;
+  cases.push_back({"pipe", delaunay::pipe_section(400, 100), by_area(pipe_area), 1.85});
+  cases.push_back({"square", delaunay::unit_square(1), by_area(1.0)});
+  cases.push_back({"square400", delaunay::unit_square(400), by_area(1.0)});
+  const double finest = by_area(pipe_area).max_area / 10;
+  cases.push_back({"pipe, graded", delaunay::pipe_section(400, 100), {.area_at = [finest](const Point& p) {
+                     const double distance = std::hypot(p[0] - 0.3, p[1] - 0.2);
+                     return finest * std::pow(1 + 10 * distance, 2);
+                   }}});
+  constexpr double island_area = 0.83;  // about
+  cases.push_back({"coast of 65 536 points", delaunay::fractal_island(1 << 16, 1), by_area(island_area)});
+  cases.push_back({"coast, by angle", delaunay::fractal_island(1 << 18, 1), {}});
+  return cases;
+}
+
+/// Runs of one case.
+struct PartedRuns {
+  Times whole;  ///< on rank 0, by `refine`
+  Times one;    ///< in parts, on rank 0 alone
+  Times all;    ///< in parts, on all ranks
+  std::int64_t n_whole = 0;
+  double min_angle_of_whole = 0.0;
+  double min_angle = 0.0;
+  delaunay::PartedSize size;
+  delaunay::PartReport report;
+  std::uint64_t checksum = 0;
+};
+
+void run_whole(const PartedCase& one, PartedRuns& runs) {
+  const double start = MPI_Wtime();
+  delaunay::Triangulation mesh = delaunay::triangulate(one.graph);
+  delaunay::refine(mesh, one.refining);
+  runs.whole.seconds.push_back(MPI_Wtime() - start);
+  runs.n_whole = mesh.n_triangles();
+  runs.min_angle_of_whole = delaunay::shape_statistics(mesh).min_angle;
+}
+
+/// Triangulate on rank 0 and refine in parts. Collective. @return checksum
+std::uint64_t run_parts(mpi::Context& context, const PartedCase& one, std::int32_t n_parts, PartedRuns& runs,
+                        Times& times) {
+  mpi::barrier(context);
+  const double start = MPI_Wtime();
+  delaunay::Triangulation mesh = context.is_root() ? delaunay::triangulate(one.graph) : delaunay::Triangulation();
+  runs.report = {};
+  const delaunay::PartedTriangulation parted =
+      delaunay::refine_in_parts(context, std::move(mesh), one.refining, {.n_parts = n_parts}, runs.report);
+  times.seconds.push_back(mpi::max(context, MPI_Wtime() - start));
+  runs.size = delaunay::size_of(context, parted);
+  runs.min_angle = delaunay::shape_statistics(context, parted).min_angle;
+  delaunay::validate(context, parted);
+  return delaunay::checksum(context, parted);
+}
+
+}  // namespace
+
+Json measure_parted(mpi::Context& context, double millions, const MesherOptions& options, Goals& goals) {
+  Json part{{"part", "pcdm"}, {"millions", millions}, {"ranks", context.size()}};
+  mpi::Context alone(MPI_COMM_SELF);
+  for (const PartedCase& one : make_cases(1e6 * millions)) {
+    PartedRuns runs;
+    std::uint64_t of_one = 0;
+    double share_of_other_steps = 1.0;
+    for (int i = 0; i < options.repeats; ++i) {
+      if (context.is_root()) {
+        run_whole(one, runs);
+        of_one = run_parts(alone, one, options.n_parts, runs, runs.one);
+        const delaunay::PartReport& report = runs.report;
+        share_of_other_steps =
+            std::min(share_of_other_steps,
+                     report.seconds_of_other_steps / (report.seconds_of_first_step + report.seconds_of_other_steps));
+      }
+      runs.checksum = run_parts(context, one, options.n_parts, runs, runs.all);
+    }
+    mpi::broadcast<std::uint64_t>(context, std::span(&of_one, 1));
+    if (of_one != runs.checksum)
+      refuse_together(ErrorCode::internal, "bench delaunay",
+                      fmt::format("{} differs on {} ranks", one.name, context.size()));
+    if (!context.is_root()) continue;
+    const double triangles = static_cast<double>(runs.size.n_triangles) / static_cast<double>(runs.n_whole);
+    Json row{{"name", one.name},
+             {"barrio", to_json(runs.whole, runs.n_whole)},
+             {"parts_on_one_rank", to_json(runs.one, runs.size.n_triangles)},
+             {"parts_on_all_ranks", to_json(runs.all, runs.size.n_triangles)},
+             {"triangles_of_whole", triangles},
+             {"share_of_other_steps", share_of_other_steps},
+             {"min_angle", runs.min_angle},
+             {"min_angle_of_whole", runs.min_angle_of_whole},
+             {"decomposition", delaunay::to_json(runs.report)}};
+    const std::string name = "pcdm." + one.name;
+    const double per_part = static_cast<double>(runs.n_whole) / runs.report.n_parts;
+    goals.add(name + ".triangles", triangles, "x", per_part >= 4000 ? 1.005 : 1.01);
+    goals.add(name + ".exchanges", runs.report.n_exchanges, "", 3);
+    goals.add(name + ".other_steps", share_of_other_steps, "", 0.03);
+    goals.add(name + ".min_angle", runs.min_angle, " degrees",
+              std::min(one.refining.min_angle, runs.min_angle_of_whole), true);
+    if (context.size() == 2 && one.speed_goal > 0)
+      goals.add(name + ".speed_of_two_ranks", runs.one.least() / runs.all.least(), "x", one.speed_goal, true);
+    part["cases"].push_back(std::move(row));
+  }
+  return part;
+}
+
+}  // namespace barrio::bench
