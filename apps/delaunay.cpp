@@ -93,9 +93,10 @@ class Delaunay : public Command {
         "--move-points", refining_.moves_points,
         "Move points that were added before others are added: a tenth fewer triangles at 20 degrees, up to half "
         "at 33, in up to twice the time");
-    app.add_option("--method", method_,
-                   "sequential, on one rank; or pcdm: cut the domain into parts, refine them on all ranks, and agree on "
-                   "the edges between them")
+    app.add_option(
+           "--method", method_,
+           "sequential, on one rank; or pcdm: cut the domain into parts, refine them on all ranks, and agree on "
+           "the edges between them")
         ->check(CLI::IsMember(std::vector<std::string>{"sequential", "pcdm"}))
         ->capture_default_str();
     app.add_option("--parts", parting_.n_parts,
@@ -394,6 +395,12 @@ class Delaunay : public Command {
     text +=
         fmt::format("  {} points of the file, {} added inside, {} on segments; regions: {}\n", n(r["points_in_file"]),
                     n(r["points_added"]["inside"]), n(r["points_added"]["on_segments"]), n(r["regions"]));
+    if (r.contains("parts"))
+      text += fmt::format(
+          "  {} parts along {} edges, which got {} points in {} exchange(s); the largest part has {:.2f} "
+          "times the mean\n",
+          n(r["parts"]["n"]), n(r["parts"]["interfaces"]), n(r["parts"]["interface_points"]),
+          n(r["parts"]["exchanges"]), r["parts"]["imbalance_of_parts"].get<double>());
     if (const auto projection = r["projection"].get<std::string>(); !projection.empty())
       text += fmt::format("  projected: {}{}\n", projection,
                           r["has_default_projection"].get<bool>()

@@ -7,6 +7,7 @@
 #include "barrio/delaunay/flat_mesh.hpp"
 #include "barrio/delaunay/forecast.hpp"
 #include "barrio/delaunay/geojson_file.hpp"
+#include "barrio/delaunay/parted.hpp"
 #include "barrio/delaunay/planar_graph.hpp"
 #include "barrio/delaunay/poly_file.hpp"
 #include "barrio/delaunay/refine.hpp"

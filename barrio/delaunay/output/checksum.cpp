@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <span>
 
 #include "barrio/base/hash.hpp"
-#include "barrio/delaunay/output/part_checksum.hpp"
+#include "barrio/delaunay/parallel/part_edges.hpp"
+#include "barrio/delaunay/parted.hpp"
 #include "barrio/delaunay/segment_edges.hpp"
+#include "barrio/mpi/collectives.hpp"
 
 namespace barrio::delaunay {
 namespace {
@@ -26,9 +29,8 @@ std::uint64_t hash_of(const Point& a, const Point& b, std::int32_t marker) noexc
   return Hash64(edge_seed).add(low[0]).add(low[1]).add(high[0]).add(high[1]).add(std::int64_t{marker}).value();
 }
 
-}  // namespace
-
-std::uint64_t detail::checksum(const Triangulation& mesh, std::span<const SegmentEdge> edges) {
+/// Add the hashes of the triangles of a mesh and of some of its edges.
+std::uint64_t sum_of(const Triangulation& mesh, std::span<const SegmentEdge> edges) {
   std::uint64_t sum = 0;
   for (const Triangle& t : mesh.triangles.items()) {
     if (!t.is_used()) continue;
@@ -39,7 +41,15 @@ std::uint64_t detail::checksum(const Triangulation& mesh, std::span<const Segmen
   return sum;
 }
 
-std::uint64_t checksum(const Triangulation& mesh) { return detail::checksum(mesh, segment_edges(mesh)); }
+}  // namespace
+
+std::uint64_t checksum(const Triangulation& mesh) { return sum_of(mesh, segment_edges(mesh)); }
+
+std::uint64_t checksum(mpi::Context& context, const PartedTriangulation& parted) {
+  std::uint64_t sum = 0;
+  for (const Part& part : parted.parts) sum += sum_of(part.mesh, detail::edges_of(part));
+  return mpi::sum(context, sum);
+}
 
 std::uint64_t checksum(const AuditedMesh& mesh) {
   std::uint64_t sum = 0;

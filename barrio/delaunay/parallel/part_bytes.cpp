@@ -69,7 +69,7 @@ class Unpacker {
   std::span<const std::byte> bytes_;
 };
 
-/// What is packed of a region: parts have no names.
+/// Packed region: parts have no names.
 struct PackedRegion {
   double attribute;
   double max_area;

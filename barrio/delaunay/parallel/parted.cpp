@@ -12,7 +12,6 @@
 #include "barrio/base/error.hpp"
 #include "barrio/base/hash.hpp"
 #include "barrio/base/sort_unique.hpp"
-#include "barrio/delaunay/output/part_checksum.hpp"
 #include "barrio/delaunay/parallel/part_edges.hpp"
 #include "barrio/exchange/neighborhood.hpp"
 #include "barrio/mpi/agree.hpp"
@@ -65,12 +64,6 @@ std::uint64_t memory_bytes(const PartedTriangulation& parted) noexcept {
          (part.chains.capacity() + part.chain_end.capacity()) * sizeof(std::int32_t) +
          part.shared.capacity() * sizeof(SharedVertex);
   return n;
-}
-
-std::uint64_t checksum(mpi::Context& context, const PartedTriangulation& parted) {
-  std::uint64_t sum = 0;
-  for (const Part& part : parted.parts) sum += detail::checksum(part.mesh, detail::edges_of(part));
-  return mpi::sum(context, sum);
 }
 
 ShapeStatistics shape_statistics(mpi::Context& context, const PartedTriangulation& parted) {

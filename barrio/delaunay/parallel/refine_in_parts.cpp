@@ -96,7 +96,7 @@ class PartedRefinement {
   std::int64_t n_done_ = 0;  // triangles of the parts that are refined
 };
 
-/// What all ranks know of a region of the whole domain, but for its name.
+/// Region of the whole domain, as all ranks know it, without its name.
 struct SharedRegion {
   double attribute = 0.0;
   double max_area = 0.0;

@@ -129,6 +129,7 @@ def _plane_facts(grid: Any) -> dict[str, Any]:
         "kind": "plane",
         "n_cells": int(is_triangle.sum()),
         "n_lines": int((~is_triangle).sum()),
+        "n_parts": len(np.unique(grid.cell_data["part"])) if "part" in grid.cell_data else 1,
         "has_edges": int(is_triangle.sum()) <= MAX_WITH_EDGES,
         "regions": list(map(list, zip(numbers.tolist(), attributes, counts.tolist(), strict=True))),
     }

@@ -80,6 +80,8 @@ def _draw_plane(file: File, facts: dict[str, Any], folder: Path) -> None:
 
     grid = file.first.grid
     _scenes.draw_plane(grid, facts["has_edges"], folder / "plane.png")
+    if facts["n_parts"] > 1:
+        _scenes.draw_plane(grid, False, folder / "parts.png", "part")
     if not facts["has_edges"]:
         _scenes.draw_finest(grid, N_CLOSE, folder / "finest.png")
 

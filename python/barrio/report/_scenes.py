@@ -21,6 +21,7 @@ _DIRECTIONS = [  # to the eye; the preferred ones first
 _SEEN_ENOUGH = 0.3  # visible share of every part's silhouette
 _DARK = "#20242a"  # colour of edges
 _PLAIN = "#a9c1d9"  # of a mesh without parts
+_MAX_TINTS, _TINT_STEP = 13, 5  # of parts of a plane
 _WINDOW = np.array([4.0, 3.0, 1.0])  # proportions of a close-up of a plane
 EYE = np.array([-0.75, -1.0, 0.6])  # direction to the eye, for a mesh without a side of its own
 FLAT = {"ambient": 1.0, "diffuse": 0.0}  # the plain colour, without shading
@@ -188,10 +189,12 @@ def draw_ghosts(grid: pv.UnstructuredGrid, rank: int, n_ranks: int, path: Path) 
     picture.save(path)
 
 
-def draw_plane(grid: pv.UnstructuredGrid, has_edges: bool, path: Path) -> None:
-    """Draw triangles from above, coloured by region, and the edges on segments as lines."""
+def draw_plane(
+    grid: pv.UnstructuredGrid, has_edges: bool, path: Path, colours: str = "region"
+) -> None:
+    """Draw triangles from above, coloured by an array of cells, and the edges on segments as lines."""
     low, high = grid.points.min(axis=0), grid.points.max(axis=0)
-    _draw_window(grid, np.array([low, high]), has_edges, path)
+    _draw_window(grid, np.array([low, high]), has_edges, path, colours)
 
 
 def draw_finest(grid: pv.UnstructuredGrid, n_triangles: int, path: Path) -> None:
@@ -207,17 +210,25 @@ def draw_finest(grid: pv.UnstructuredGrid, n_triangles: int, path: Path) -> None
 
 
 def _draw_window(
-    grid: pv.UnstructuredGrid, window: np.ndarray, has_edges: bool, path: Path
+    grid: pv.UnstructuredGrid,
+    window: np.ndarray,
+    has_edges: bool,
+    path: Path,
+    colours: str = "region",
 ) -> None:
     """Draw a window of a plane, given by low and high corner."""
     size = max(float(np.ptp(window, axis=0).max()), 1e-300)
     points = (
         grid.points - window.mean(axis=0)
     ) / size  # scaled, since VTK draws in single precision
-    corners, regions = grid.cells_dict[pv.CellType.TRIANGLE], grid.cell_data["region"]
-    triangle_regions = np.asarray(regions)[grid.celltypes == pv.CellType.TRIANGLE]
-    numbers, place = np.unique(triangle_regions, return_inverse=True)
-    palette = [[int(name[i : i + 2], 16) for i in (1, 3, 5)] for name in tints(len(numbers))]
+    corners = grid.cells_dict[pv.CellType.TRIANGLE]
+    of_triangles = np.asarray(grid.cell_data[colours])[grid.celltypes == pv.CellType.TRIANGLE]
+    numbers, place = np.unique(of_triangles, return_inverse=True)
+    n_tints = len(numbers)
+    if colours == "part":  # neighbours have distant numbers of the few tints that eyes tell apart
+        n_tints = min(n_tints, _MAX_TINTS)
+        place = place * _TINT_STEP % n_tints
+    palette = [[int(name[i : i + 2], 16) for i in (1, 3, 5)] for name in tints(n_tints)]
     half = 0.5 * np.ptp(window, axis=0) / size
     seen = _is_near(points, corners, half)
     picture = Picture(1600, 1200)

@@ -78,6 +78,21 @@ def _in_words(document: Document) -> Html:
         f" in {words.seconds(seconds_of(document))}",
         f", {words.number(speed / 1e6)} M per second" if speed is not None else None,
         f". {_asked(document)}",
+        _in_parts(document),
+    )
+
+
+def _in_parts(document: Document) -> str:
+    """Write how the domain was cut, if it was."""
+    n = document.number("parts", "n")
+    if n is None:
+        return ""
+    edges = words.plural(document.number("parts", "interfaces"), "edge")
+    times = words.plural(document.number("parts", "exchanges"), "exchange")
+    most = words.number(document.number("parts", "imbalance_of_parts"))
+    return (
+        f" The domain was cut into {words.plural(n, 'part')} along {edges}; both sides of each agreed "
+        f"after {times}. The largest part has {most} times the mean."
     )
 
 
@@ -140,6 +155,9 @@ def plane_views(story: Story, drawing: Drawing) -> list[Html]:
     many = "" if facts["has_edges"] else " There are too many other edges to draw."
     said = f"{words.plural(facts['n_cells'], 'triangle')} from above{by}"
     shown = [picture(drawing.images["plane"], f"{name}, {said}", f"{name}: {said}.{thick}{many}")]
+    if "parts" in drawing.images:
+        caption = f"The {words.count(facts['n_parts'])} parts of the domain, refined one by one."
+        shown.append(picture(drawing.images["parts"], f"{name}, its parts", caption))
     if "finest" in drawing.images:
         caption = "The surroundings of the smallest triangle, with all edges."
         shown.append(picture(drawing.images["finest"], caption, caption))

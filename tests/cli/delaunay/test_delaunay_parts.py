@@ -1,0 +1,64 @@
+"""barrio delaunay --method pcdm: the same files on any ranks, audits, names, and refused options."""
+
+import filecmp
+import os
+import unittest
+
+from barrio_case import SOURCE, Case, barrio
+
+PLATE = SOURCE / "data" / "plate.poly"
+COAST = SOURCE / "data" / "iceland.geojson"
+PCDM = ["--method", "pcdm"]
+
+
+class InParts(Case):
+    def test_files_do_not_depend_on_ranks_and_pass_the_audit(self) -> None:
+        for ending in ("h5m", "vtkhdf"):
+            one, three = self.folder / f"one.{ending}", self.folder / f"three.{ending}"
+            bounds = ["--max-area", "0.0005", "--min-angle", "25"]
+            made = barrio("delaunay", PLATE, *bounds, *PCDM, "-o", one, "--json")
+            self.assert_code(made, 0)
+            again = barrio("delaunay", PLATE, *bounds, *PCDM, "-o", three, "--json", ranks=3)
+            self.assert_code(again, 0)
+            self.assertEqual(made.json()["checksum"], again.json()["checksum"])
+            self.assertEqual(made.json()["parts"]["n"], 16)
+            self.assertTrue(filecmp.cmp(one, three, shallow=False))
+        mesh = self.folder / "three.h5m"
+        audit = barrio("delaunay", "--audit", mesh, PLATE, *bounds, *PCDM, "--json")
+        self.assert_code(audit, 0)
+        self.assertEqual(audit.json()["audit"]["triangles"], made.json()["triangles"])
+        told = barrio("info", mesh).out
+        self.assertIn("parts       16", told)
+        self.assertIn("material 2", told)
+        as_a_whole = barrio("delaunay", "--audit", mesh, PLATE, *bounds)
+        self.assert_code(as_a_whole, 4)
+        self.assertIn("delaunay     FAULT", as_a_whole.out)
+
+    def test_coast_with_sizes_on_two_ranks(self) -> None:
+        mesh = self.folder / "coast.h5m"
+        sizes = ["--size", "20000", "--size", "marker,id=5,min_size=4000,growth=0.3"]
+        made = barrio("delaunay", COAST, *sizes, *PCDM, "--parts", "9", "-o", mesh, ranks=2)
+        self.assert_code(made, 0)
+        self.assertIn("  9 parts along ", made.out)
+        audit = barrio("delaunay", "--audit", mesh, COAST, *sizes, *PCDM)
+        self.assert_code(audit, 0)
+        self.assertIn("Vatnaj", barrio("info", mesh).out)
+
+    def test_what_does_not_go_together_is_refused_and_writes_nothing(self) -> None:
+        mesh = self.folder / "x.h5m"
+        for words in (
+            ["--move-points"],
+            ["--no-refinement"],
+            ["--hull"],
+            ["--max-triangles", "1000"],
+            ["-o", self.folder / "x.msh"],
+        ):
+            output = [] if "-o" in words else ["-o", mesh]
+            made = barrio("delaunay", PLATE, *PCDM, *words, *output, ranks=2)
+            self.assert_code(made, 2)
+        self.assertEqual(os.listdir(self.folder), [])
+        self.assert_code(barrio("delaunay", PLATE, "--method", "updr", "-o", mesh), 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
