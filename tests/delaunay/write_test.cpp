@@ -137,7 +137,7 @@ TEST(Write, GmshHoldsAttributes) {
 
 TEST(Write, UnknownFormatsAreRefusedTogether) {
   try {
-    write(barrio::test::world(), {}, barrio::test::scratch() / "mesh.stl");
+    write(barrio::test::world(), Triangulation(), barrio::test::scratch() / "mesh.stl");
     ADD_FAILURE() << "no error";
   } catch (const AgreedError& error) {
     EXPECT_NE(std::string(error.what()).find("is not a format of triangulations"), std::string::npos);
