@@ -89,6 +89,9 @@ class Delaunay : public Command {
                  "Add no points; this is the default for points without segments, unless a bound is given");
     app.add_flag("!--keep-boundary", refining_.splits_boundary, "Add no points on the boundary");
     app.add_flag("!--keep-segments", refining_.splits_segments, "Add no points on any segment");
+    app.add_option("--keep-marker", refining_.kept_markers,
+                   "Add no points on segments with this marker; may be repeated")
+        ->allow_extra_args(false);
     app.add_flag(
         "--move-points", refining_.moves_points,
         "Move points that were added before others are added: a tenth fewer triangles at 20 degrees, up to half "
@@ -125,6 +128,7 @@ class Delaunay : public Command {
                          {"refinement", refines_},
                          {"splits_boundary", refining_.splits_boundary},
                          {"splits_segments", refining_.splits_segments},
+                         {"kept_markers", refining_.kept_markers},
                          {"moves_points", refining_.moves_points},
                          {"hull", triangulating_.fills_hull},
                          {"method", method_},

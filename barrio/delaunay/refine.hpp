@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 #include "barrio/delaunay/size_field.hpp"
 #include "barrio/delaunay/triangulation.hpp"
@@ -32,8 +33,9 @@ struct RefineOptions {
   /// Move an added vertex of a bad triangle to where this triangle meets its bounds and others still do, before another
   /// one is added: fewer triangles in up to twice the time. Source: Erten and Uengoer 2009
   bool moves_points = false;
-  bool splits_boundary = true;  ///< whether points may be added on the boundary
-  bool splits_segments = true;  ///< whether points may be added on any segment
+  bool splits_boundary = true;                  ///< whether points may be added on the boundary
+  bool splits_segments = true;                  ///< whether points may be added on any segment
+  std::vector<std::int32_t> kept_markers = {};  ///< of segments on which no points are added
   /// Refinement stops before there are more. 0: it stops where the min angle alone would need more than five
   /// million triangles and a thousand for each vertex that there is at first, which real input does not need. Area
   /// bounds raise that limit.

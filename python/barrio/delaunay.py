@@ -366,6 +366,7 @@ def triangulate(
     hull: bool = False,
     split_boundary: bool = True,
     split_segments: bool = True,
+    kept_markers: Iterable[int] = (),
     move_points: bool = False,
     max_triangles: int | None = None,
 ) -> Triangulation:
@@ -376,7 +377,7 @@ def triangulate(
     `max_area`: of a triangle; 0: no bound. `area_at(x, y)`: the max area near that point; each call costs
     about a microsecond of Python. It is sampled at the distance `resolution` (0: that of 2^18 samples): narrower
     places may be missed. `size`: wanted edge lengths, as numbers or size fields, which miss nothing; of several the
-    smallest counts. `refine=False`: add no points. `move_points`: move points that were added before others are added;
+    smallest counts. `refine=False`: add no points. `kept_markers`: add none on segments with one of these. `move_points`: move points that were added before others are added;
     fewer triangles in up to twice the time.
     `max_triangles`: refinement stops before there are more. With None, it stops where the min angle alone needs more
     than five million triangles and a thousand for each point, and an area bound that memory cannot hold is refused
@@ -412,6 +413,7 @@ def triangulate(
         split_segments,
         move_points,
         max_triangles or 0,
+        list(kept_markers),
     )
     points, triangles, neighbours, regions, edges, edge_markers, input_points, attributes = arrays
     points = points.reshape(-1, 2)

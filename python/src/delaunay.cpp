@@ -109,7 +109,7 @@ void check_fits(const delaunay::Forecast& expected) {
 nb::tuple triangulate(const GraphArrays& arrays, bool refines, double min_angle, double max_area,
                       const nb::object& area_at, const std::optional<delaunay::SizeField>& size, double resolution,
                       bool fills_hull, bool splits_boundary, bool splits_segments, bool moves_points,
-                      std::int64_t max_triangles) {
+                      std::int64_t max_triangles, std::vector<std::int32_t> kept_markers) {
   const delaunay::PlanarGraph graph = graph_of(arrays);
   delaunay::RefineOptions options{.min_angle = min_angle,
                                   .max_area = max_area,
@@ -118,6 +118,7 @@ nb::tuple triangulate(const GraphArrays& arrays, bool refines, double min_angle,
                                   .moves_points = moves_points,
                                   .splits_boundary = splits_boundary,
                                   .splits_segments = splits_segments,
+                                  .kept_markers = std::move(kept_markers),
                                   .max_triangles = max_triangles};
   if (!area_at.is_none()) options.area_at = function_of(area_at, "area_at");
   delaunay::Triangulation mesh;

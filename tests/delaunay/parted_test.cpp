@@ -148,6 +148,18 @@ TEST(Parted, SegmentsAndBoundaryMayBeKept) {
   EXPECT_GT(made.report.n_interface_points, 0);
 }
 
+TEST(Parted, SegmentsWithAMarkerAreKept) {
+  const PlanarGraph graph = pipe_section(64, 24);
+  const Refined made = refine_in_parts(world(), graph, {.max_area = 0.0001, .kept_markers = {1, 4}}, 8);
+  validate(world(), made.parted);
+  const std::string path = barrio::test::scratch() / "kept.h5m";
+  write_h5m(world(), made.parted, path);
+  const AuditedMesh back = read_audited(path);
+  EXPECT_EQ(std::ranges::count(back.edge_markers, 1), 64);
+  EXPECT_EQ(std::ranges::count(back.edge_markers, 4), 24);
+  EXPECT_GT(std::ranges::count(back.edge_markers, 2), 24);
+}
+
 TEST(Parted, CountsAreNearThoseOfTheWhole) {
   const PlanarGraph graph = pipe_section(100, 30);
   const RefineOptions options{.max_area = 0.00004};

@@ -2,13 +2,18 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <map>
 #include <random>
 #include <stdexcept>
+#include <vector>
 
 #include "barrio/base/error.hpp"
 #include "barrio/delaunay/audit.hpp"
 #include "barrio/delaunay/planar_graph.hpp"
+#include "barrio/delaunay/segment_edges.hpp"
 #include "barrio/delaunay/shapes.hpp"
 #include "tests/delaunay/cases.hpp"
 #include "tests/support/mpi_test.hpp"
@@ -82,6 +87,26 @@ TEST(Refine, KeepsTheBoundaryWhereAsked) {
   compact(mesh);
   validate(mesh);
   EXPECT_EQ(audited(mesh).edges.size(), 40U);
+}
+
+TEST(Refine, KeepsSegmentsWithAMarker) {
+  const PlanarGraph graph = pipe_section(60, 20);
+  for (const std::vector<std::int32_t>& kept : {std::vector<std::int32_t>{1}, {3, 4}, {2, 5, 8}}) {
+    Triangulation mesh = triangulate(graph);
+    refine(mesh, {.max_area = 1e-4, .kept_markers = kept});
+    compact(mesh);
+    validate(mesh);
+    std::map<std::int32_t, int> n_pieces;
+    for (const SegmentEdge& edge : segment_edges(mesh)) ++n_pieces[edge.marker];
+    std::map<std::int32_t, int> n_segments;
+    for (const PlanarGraph::Edge& segment : graph.segments) ++n_segments[segment.marker];
+    for (const auto& [marker, n] : n_pieces) {
+      if (std::ranges::find(kept, marker) != kept.end())
+        EXPECT_EQ(n, n_segments[marker]) << marker;
+      else
+        EXPECT_GT(n, n_segments[marker]) << marker;
+    }
+  }
 }
 
 TEST(Refine, EndsAtMostTriangles) {

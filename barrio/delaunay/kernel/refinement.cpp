@@ -90,6 +90,12 @@ Refinement::Refinement(Triangulation& mesh, const RefineOptions& options, PartSe
                                  : std::numeric_limits<double>::infinity();
   constexpr double usual_angle = 20 * std::numbers::pi / 180;
   flattest_ = 4 / std::tan(std::max(angle, usual_angle));
+  if (!options.kept_markers.empty())
+    for (const Segment& segment : mesh.segments)
+      is_kept_.push_back(segment.input != Segment::interface &&
+                                 std::ranges::find(options.kept_markers, segment.marker) != options.kept_markers.end()
+                             ? 1
+                             : 0);
   constexpr std::int64_t for_any_input = 5'000'000;
   constexpr std::int64_t for_each_vertex = 1000;
   first_limit_ = for_any_input + for_each_vertex * mesh.n_vertices();
@@ -178,6 +184,12 @@ bool Refinement::is_too_long(const Triangle& t, const Point& a, const Point& b) 
   return true;
 }
 
+/// Tell whether an edge lies on a segment that gets no points.
+bool Refinement::is_kept(const Triangle& t, std::uint32_t edge) const noexcept {
+  const std::uint32_t segment = segments_->find(t.vertices[next_corner(edge)], t.vertices[previous_corner(edge)]);
+  return segment != no_segment && is_kept_[segment] != 0;
+}
+
 /// Return the interface that an edge is a piece of, or -1.
 std::int32_t Refinement::interface_of(Side side) const noexcept {
   const Triangle& t = mesh_->triangle(side.triangle());
@@ -200,6 +212,7 @@ bool Refinement::may_split(Side side) const noexcept {
   if (interface < 0 || setting_.interfaces->segment(interface) < 0) {
     const bool is_boundary = !t.neighbours[side.edge()] && interface < 0;
     if (!options_->splits_segments || (!options_->splits_boundary && is_boundary)) return false;
+    if (!is_kept_.empty() && is_kept(t, side.edge())) return false;
   }
   // both parts decide alike: there is no place for rounding
   if (interface >= 0 && is_short(mesh_->point(t.vertices[next_corner(side.edge())]),

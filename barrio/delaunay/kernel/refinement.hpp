@@ -74,6 +74,7 @@ class Refinement {
   [[nodiscard]] bool encroaches(const Point& p, const Point& a, const Point& b) const noexcept;
   [[nodiscard]] bool is_too_long(const Triangle& t, const Point& a, const Point& b);
   [[nodiscard]] bool may_split(Side side) const noexcept;
+  [[nodiscard]] bool is_kept(const Triangle& t, std::uint32_t edge) const noexcept;
   [[nodiscard]] std::int32_t interface_of(Side side) const noexcept;
   [[nodiscard]] bool must_split(Side side) const noexcept;
   void add_points();
@@ -114,6 +115,7 @@ class Refinement {
   std::optional<AreaBound> own_areas_;                      // by position, if there is one and none is given
   AreaBound* areas_ = nullptr;                              // that, or the one given
   std::set<std::pair<std::int32_t, std::int32_t>> coarse_;  // edges on segments that rounding forbids to split
+  std::vector<char> is_kept_;                               // of each segment: no points are added; or empty
   double sine_squared_ = 0.0;                               // of the min angle
   double lens_ = 0.0;             // squared cosine of the angle at which the rim of its lens sees a segment
   double reach_ = 0.0;            // max distance of a new point from the middle of its edge, in lengths of the edge
