@@ -377,8 +377,8 @@ def triangulate(
     `max_area`: of a triangle; 0: no bound. `area_at(x, y)`: the max area near that point; each call costs
     about a microsecond of Python. It is sampled at the distance `resolution` (0: that of 2^18 samples): narrower
     places may be missed. `size`: wanted edge lengths, as numbers or size fields, which miss nothing; of several the
-    smallest counts. `refine=False`: add no points. `kept_markers`: add none on segments with one of these. `move_points`: move points that were added before others are added;
-    fewer triangles in up to twice the time.
+    smallest counts. `refine=False`: add no points. `kept_markers`: add none on segments with one of these.
+    `move_points`: move points that were added before others are added; fewer triangles in up to twice the time.
     `max_triangles`: refinement stops before there are more. With None, it stops where the min angle alone needs more
     than five million triangles and a thousand for each point, and an area bound that memory cannot hold is refused
     before refinement begins.

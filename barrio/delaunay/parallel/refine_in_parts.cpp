@@ -221,7 +221,8 @@ void PartedRefinement::deal(Decomposition& made) {
       parcels.offsets.back() = parcels.items.size();
     }
   }
-  const exchange::Parcels<std::byte> received = exchange::route(context_, std::move(parcels), exchange::Route::automatic);
+  const exchange::Parcels<std::byte> received =
+      exchange::route(context_, std::move(parcels), exchange::Route::automatic);
   mpi::agree_after(context_, [&] {
     for (std::span<const std::byte> rest(received.items); !rest.empty();) {
       std::uint64_t n = 0;
