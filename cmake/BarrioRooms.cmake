@@ -1,6 +1,6 @@
 # The rooms of the house and who may know whom. This list is the architecture: targets are linked by it, and
 # tests/architecture fails on any other include. A room may include the rooms it names here and itself.
-set(BARRIO_ROOMS base geometry mpi probe files exchange partition rankmap mesh io adapt amr delaunay)
+set(BARRIO_ROOMS base geometry mpi probe files exchange partition mobile rankmap mesh io adapt amr delaunay)
 set(BARRIO_EDGES_base)
 set(BARRIO_EDGES_geometry base)
 set(BARRIO_EDGES_mpi base)
@@ -8,6 +8,7 @@ set(BARRIO_EDGES_probe base mpi)
 set(BARRIO_EDGES_files base geometry mpi)
 set(BARRIO_EDGES_exchange base mpi)
 set(BARRIO_EDGES_partition base geometry mpi exchange)
+set(BARRIO_EDGES_mobile base)
 set(BARRIO_EDGES_rankmap base mpi exchange)
 set(BARRIO_EDGES_mesh base geometry mpi exchange partition)
 set(BARRIO_EDGES_io base mpi files exchange partition mesh)
