@@ -7,6 +7,10 @@ target_compile_definitions(barrio_compiler INTERFACE BARRIO_ASSERT_LEVEL=${BARRI
 
 add_library(barrio_warnings INTERFACE)
 target_compile_options(barrio_warnings INTERFACE -Wall -Wextra -Wconversion -Wshadow)
+if(CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  # Clang also warns of names of other sources in the unit. Builds of each source alone look for the rest.
+  target_compile_options(barrio_warnings INTERFACE -Wno-shadow)
+endif()
 if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
   # Clang counts changes of sign among the conversions, GCC does not.
   target_compile_options(barrio_warnings INTERFACE -Wno-sign-conversion)

@@ -19,6 +19,7 @@ NAMES = {
     "Python": None,
     "Python3": None,
     "Threads": None,
+    "XxHash": "xxHash",
     "ZLIB": "zlib",
     "barrio": None,
     "nanobind": None,

@@ -34,7 +34,7 @@ FolderKind folder_kind(const std::string& folder) {
   // NFS, SMB (three versions), Ceph, Lustre, GPFS, AFS, FUSE (sshfs and the like)
   constexpr std::array<std::int64_t, 9> on_network{0x6969,     0x517b,     0xff534d42, 0xfe534d42, 0x00c36400,
                                                    0x0bd00bd0, 0x47504653, 0x5346414f, 0x65735546};
-  const auto type = static_cast<std::int64_t>(static_cast<std::uint32_t>(found.f_type));
+  const std::int64_t type = found.f_type & 0xffffffff;
   for (const std::int64_t one : in_memory)
     if (one == type) return FolderKind::memory;
   for (const std::int64_t one : on_network)
@@ -59,11 +59,25 @@ int open_unnamed(const std::string& folder, int flags) noexcept {
   return file;
 }
 
+/// Repeat a call until all bytes are done. @param call  takes the bytes done so far @param if_none  error for a call
+/// that does nothing
+template <class Call>
+int transfer(std::size_t n, int if_none, Call&& call) noexcept {
+  for (std::size_t done = 0; done < n;) {
+    const ssize_t more = call(done);
+    if (more < 0 && errno == EINTR) continue;
+    if (more < 0) return errno;
+    if (more == 0) return if_none;
+    done += static_cast<std::size_t>(more);
+  }
+  return 0;
+}
+
 /// Tell whether a page can be written past the cache: some file systems open such files and refuse only then.
 bool can_write_direct(int file) {
-  const Block page(Block::alignment);
-  std::memset(const_cast<std::byte*>(page.data()), 0, page.size());
-  return pwrite(file, page.data(), page.size(), 0) == static_cast<ssize_t>(page.size()) || errno != EINVAL;
+  Block page(Block::alignment);
+  std::memset(page.data(), 0, page.size());
+  return pwrite(file, page.data(), page.size(), 0) >= 0 || errno != EINVAL;
 }
 
 }  // namespace
@@ -88,29 +102,15 @@ ScratchFile::~ScratchFile() {
 }
 
 int ScratchFile::write(const std::byte* bytes, std::size_t n, std::uint64_t offset) const noexcept {
-  while (n > 0) {
-    const ssize_t done = pwrite(file_, bytes, n, static_cast<off_t>(offset));
-    if (done < 0 && errno == EINTR) continue;
-    if (done < 0) return errno;
-    if (done == 0) return ENOSPC;
-    bytes += done;
-    n -= static_cast<std::size_t>(done);
-    offset += static_cast<std::uint64_t>(done);
-  }
-  return 0;
+  return transfer(n, ENOSPC, [&](std::size_t done) {
+    return pwrite(file_, bytes + done, n - done, static_cast<off_t>(offset + done));
+  });
 }
 
 int ScratchFile::read(std::byte* bytes, std::size_t n, std::uint64_t offset) const noexcept {
-  while (n > 0) {
-    const ssize_t done = pread(file_, bytes, n, static_cast<off_t>(offset));
-    if (done < 0 && errno == EINTR) continue;
-    if (done < 0) return errno;
-    if (done == 0) return EIO;
-    bytes += done;
-    n -= static_cast<std::size_t>(done);
-    offset += static_cast<std::uint64_t>(done);
-  }
-  return 0;
+  return transfer(n, EIO, [&](std::size_t done) {
+    return pread(file_, bytes + done, n - done, static_cast<off_t>(offset + done));
+  });
 }
 
 }  // namespace detail
