@@ -233,7 +233,7 @@ class Delaunay : public Command {
     add(report.refinement, result);
     result["parts"] = delaunay::to_json(report);
     result["checksum"] = hex(delaunay::checksum(context, parted));
-    result["memory_bytes"] = mpi::sum(context, delaunay::memory_bytes(parted));
+    result["memory_bytes"] = mpi::sum(context, parted.memory_bytes());
     result["seconds_of_triangulating"] = mpi::max(context, middle - start);
     result["seconds_of_refining"] = mpi::max(context, end - middle);
     const Region region(context.trace(), write_region);

@@ -14,7 +14,7 @@ set(BARRIO_EDGES_mesh base geometry mpi exchange partition)
 set(BARRIO_EDGES_io base mpi files exchange partition mesh)
 set(BARRIO_EDGES_adapt base geometry mpi exchange partition mesh)
 set(BARRIO_EDGES_amr base geometry mpi files exchange)
-set(BARRIO_EDGES_delaunay base geometry mpi files exchange)
+set(BARRIO_EDGES_delaunay base geometry mpi files exchange mobile)
 set(BARRIO_EDGES_apps base geometry mpi probe files exchange partition rankmap mesh io adapt amr delaunay)
 # Rooms that also build against the simulator, which has no HDF5; amr without its files.
 set(BARRIO_SMPI_ROOMS base geometry mpi exchange partition rankmap mesh adapt amr)

@@ -5,8 +5,11 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <string>
 #include <vector>
 
+#include "barrio/base/ids.hpp"
 #include "barrio/base/json.hpp"
 #include "barrio/delaunay/refine.hpp"
 #include "barrio/delaunay/statistics.hpp"
@@ -35,6 +38,8 @@ struct SharedVertex {
 /// Part of a domain. Its mesh has rows of its own.
 struct Part {
   std::int32_t number = 0;
+  std::int64_t n_expected = 0;  ///< triangles at the end
+  bool is_compact = false;
   Triangulation mesh;                   ///< compact after `refine_in_parts`
   std::vector<float> angles;            ///< of segments with others in the whole domain, two each; radians
   std::vector<Interface> interfaces;    ///< with other parts
@@ -44,16 +49,42 @@ struct Part {
   std::vector<std::int32_t> regions;  ///< number in the whole domain of each region of the mesh
 };
 
-/// A triangulation in parts. Each rank has some, with ascending numbers over the ranks; a rank may have none.
-struct PartedTriangulation {
-  std::vector<Part> parts;    ///< of this rank
-  std::int32_t n_parts = 0;   ///< of all ranks
-  std::int32_t n_shared = 0;  ///< vertices of the decomposition that several parts have
+namespace detail {
+class PartedRefinement;
+class PartShelf;
+}  // namespace detail
+
+/// A triangulation in parts. Each rank has some, with ascending numbers over the ranks; a rank may have none. Parts may
+/// lie on the disk, and are then read one after the other. Move-only.
+class PartedTriangulation {
+ public:
+  PartedTriangulation();
+  ~PartedTriangulation();
+  PartedTriangulation(PartedTriangulation&&) noexcept;
+  PartedTriangulation& operator=(PartedTriangulation&&) noexcept;
+
+  std::int32_t n_parts = 0;      ///< of all ranks
+  std::int32_t n_shared = 0;     ///< vertices of the decomposition that several parts have
+  std::int32_t first_part = 0;   ///< of this rank
+  std::vector<Rank> neighbours;  ///< ranks with parts beside those of this rank, ascending
   // of the whole domain, the same on all ranks:
   std::vector<Region> regions;
   std::vector<std::int32_t> markers;  ///< of segments, without 0, ascending
   std::vector<MarkerName> marker_names;
   std::vector<Attribute> attributes;
+
+  /// Return the number of parts of this rank.
+  [[nodiscard]] std::size_t n_local() const noexcept;
+  /// Visit the parts of this rank in their order. Local. @param visit  called with the place of a part, and the part,
+  /// which lives until it returns
+  /// @throws Error{failed} if a part cannot be read from the disk. Cost: without a limit of memory none
+  void visit(const std::function<void(std::size_t, const Part&)>& visit) const;
+  /// Return the bytes of parts that are in memory. Local.
+  [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
+
+ private:
+  friend class detail::PartedRefinement;
+  std::unique_ptr<detail::PartShelf> shelf_;
 };
 
 /// Options of `refine_in_parts`.
@@ -61,6 +92,9 @@ struct PartOptions {
   /// Number of parts. 0: one for about 50 000 expected triangles, at least 16. It does not depend on the ranks, so the
   /// result does not either.
   std::int32_t n_parts = 0;
+  /// Bytes of parts that each rank keeps in memory, if above 0; others lie on the disk. A part in use may exceed it.
+  std::uint64_t max_memory_bytes = 0;
+  std::string scratch = {};  ///< folder for parts on the disk
   /// Called from time to time on each rank with the number of triangles of its parts.
   std::function<void(std::int64_t)> progress = {};
 };
@@ -81,6 +115,8 @@ struct PartReport {
   double seconds_of_decomposition = 0.0;
   double seconds_of_first_step = 0.0;  ///< of the slowest rank
   double seconds_of_other_steps = 0.0;
+  std::uint64_t bytes_written = 0;  ///< to the disk, by all ranks
+  std::uint64_t bytes_read = 0;
 };
 
 /// Refine a triangulation in parts: cut the domain along edges of a coarse mesh, refine each part on its rank, and
@@ -107,9 +143,6 @@ struct PartedSize {
 
 /// Count the regions that have triangles. Collective.
 [[nodiscard]] std::int64_t n_used_regions(mpi::Context& context, const PartedTriangulation& parted);
-
-/// Return the bytes of the parts of this rank. Local.
-[[nodiscard]] std::uint64_t memory_bytes(const PartedTriangulation& parted) noexcept;
 
 /// Compute the checksum of all parts: that of `checksum` for the whole, so it does not depend on the parts as such, but
 /// their mesh does. Collective.

@@ -24,8 +24,9 @@ void Interfaces::split(const Triangulation& mesh, std::int32_t interface, std::i
   pieces_.erase(edge_key(from, to));
   pieces_.emplace(edge_key(from, vertex), Piece{.interface = interface});
   pieces_.emplace(edge_key(vertex, to), Piece{.interface = interface});
-  entries_[interface].vertices.push_back(vertex);
-  if (!is_wanted(interface, mesh.point(vertex))) splits_.push_back({interface, vertex});
+  const Point& p = mesh.point(vertex);
+  entries_[interface].vertices.emplace_back(vertex, p);
+  if (!is_wanted(interface, p)) splits_.push_back({interface, p});
 }
 
 std::vector<std::int32_t> Interfaces::rows_to_split(const Triangulation& mesh) const {
@@ -51,21 +52,24 @@ std::vector<std::int32_t> Interfaces::rows_to_split(const Triangulation& mesh) c
 
 std::vector<InterfaceSplit> Interfaces::take_splits() { return std::exchange(splits_, {}); }
 
-std::vector<std::int32_t> Interfaces::chain(const Triangulation& mesh, std::int32_t interface) const {
+std::vector<std::int32_t> Interfaces::chain(std::int32_t interface) const {
   const Entry& entry = entries_[interface];
-  std::vector<std::int32_t> vertices = entry.vertices;
-  std::ranges::sort(vertices, {}, [&](std::int32_t v) {
-    const double along = mesh.point(v)[entry.axis];
+  auto sorted = entry.vertices;
+  std::ranges::sort(sorted, {}, [&](const std::pair<std::int32_t, Point>& one) {
+    const double along = one.second[entry.axis];
     return entry.is_ascending ? along : -along;
   });
+  std::vector<std::int32_t> vertices;
+  vertices.reserve(sorted.size());
+  for (const auto& [vertex, at] : sorted) vertices.push_back(vertex);
   return vertices;
 }
 
-void Interfaces::want(const Triangulation& mesh, std::int32_t interface, std::span<const Point> positions) {
+void Interfaces::want(std::int32_t interface, std::span<const Point> positions) {
   const Entry& entry = entries_[interface];
   std::vector<Point> present;
   present.reserve(entry.vertices.size());
-  for (const std::int32_t v : entry.vertices) present.push_back(mesh.point(v));
+  for (const auto& [vertex, at] : entry.vertices) present.push_back(at);
   std::ranges::sort(present);
   for (const Point& p : positions)
     if (!std::ranges::binary_search(present, p)) wanted_.push_back({interface, p[entry.axis], p});

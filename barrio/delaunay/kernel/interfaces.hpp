@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "barrio/delaunay/triangulation.hpp"
@@ -22,12 +23,13 @@ namespace barrio::delaunay::detail {
 /// A vertex that was made on an interface.
 struct InterfaceSplit {
   std::int32_t interface = 0;
-  std::int32_t vertex = 0;
+  Point at{};
 };
 
 /// Interfaces of a part of a domain: edges that it shares with other parts, and the pieces into which they are split.
 /// The two parts of an interface split its pieces at the same positions, which depend on the ends of a piece alone. So
 /// the pieces of an interface are leaves of one binary tree, of which each part knows a subtree until it is told more.
+/// The mesh of the part is needed only while it is refined.
 class Interfaces {
  public:
   /// Add an interface that is not split yet. @param ends  vertices, the one with the smaller coordinates first
@@ -53,12 +55,15 @@ class Interfaces {
   /// Return the splits since the latest call, in the order in which they were made.
   [[nodiscard]] std::vector<InterfaceSplit> take_splits();
   [[nodiscard]] std::size_t n_splits() const noexcept { return splits_.size(); }
+  [[nodiscard]] std::int64_t n_vertices(std::int32_t interface) const noexcept {
+    return std::ssize(entries_[interface].vertices);
+  }
   /// Return all vertices in the interior of an interface, from its first end to its second. Cost: O(n log n) for n
-  [[nodiscard]] std::vector<std::int32_t> chain(const Triangulation& mesh, std::int32_t interface) const;
+  [[nodiscard]] std::vector<std::int32_t> chain(std::int32_t interface) const;
 
   /// Ask for splits that the other part of an interface has made; those that this part has made too are left out.
   /// Cost: O(n log n) for the vertices of the interface and the positions together
-  void want(const Triangulation& mesh, std::int32_t interface, std::span<const Point> positions);
+  void want(std::int32_t interface, std::span<const Point> positions);
   /// Call this after the last `want`, before splits are looked for. Cost: O(n log n) for n wanted ones
   void sort_wanted();
   void clear_wanted() noexcept { wanted_.clear(); }
@@ -74,7 +79,7 @@ class Interfaces {
     std::int32_t segment = -1;
     std::int32_t axis = 0;  // along which it is longer: coordinates are monotone on it
     bool is_ascending = true;
-    std::vector<std::int32_t> vertices;  // in its interior, in the order in which they were made
+    std::vector<std::pair<std::int32_t, Point>> vertices;  // in its interior, in the order in which they were made
   };
   struct Piece {
     std::int32_t interface = 0;

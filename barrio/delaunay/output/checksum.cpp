@@ -9,6 +9,7 @@
 #include "barrio/delaunay/parallel/part_edges.hpp"
 #include "barrio/delaunay/parted.hpp"
 #include "barrio/delaunay/segment_edges.hpp"
+#include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
 
 namespace barrio::delaunay {
@@ -47,7 +48,9 @@ std::uint64_t checksum(const Triangulation& mesh) { return sum_of(mesh, segment_
 
 std::uint64_t checksum(mpi::Context& context, const PartedTriangulation& parted) {
   std::uint64_t sum = 0;
-  for (const Part& part : parted.parts) sum += sum_of(part.mesh, detail::edges_of(part));
+  mpi::agree_after(context, [&] {
+    parted.visit([&](std::size_t, const Part& part) { sum += sum_of(part.mesh, detail::edges_of(part)); });
+  });
   return mpi::sum(context, sum);
 }
 

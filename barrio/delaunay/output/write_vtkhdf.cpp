@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,6 +12,7 @@
 #include "barrio/delaunay/segment_edges.hpp"
 #include "barrio/delaunay/write.hpp"
 #include "barrio/files/vtkhdf.hpp"
+#include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
 
 namespace barrio::delaunay {
@@ -97,30 +99,34 @@ struct Source {
   std::vector<SegmentEdge> edges;
   std::int32_t part;
 };
+/// Call a function with each mesh of this rank.
+using Sources = std::function<void(const std::function<void(const Source&)>&)>;
 
 /// Write meshes of all ranks, in pieces. Collective. @param has_parts  whether cells get the number of their part
-void write_sources(mpi::Context& context, std::span<const Source> sources, const std::vector<Attribute>& attributes,
+void write_sources(mpi::Context& context, const Sources& sources, const std::vector<Attribute>& attributes,
                    bool has_parts, const std::string& path) {
   const auto for_each_piece = [&](auto&& visit) {
     std::size_t i = 0;
-    for (const Source& source : sources) {
-      const std::size_t n_rows = source.mesh->triangles.size();
-      std::vector<std::int32_t> places(source.mesh->points.size(), -1);
-      for (std::size_t first = 0; first < n_rows; first += triangles_a_piece)
-        visit(i++, source,
-              Piece(*source.mesh, source.edges, places, first, std::min(first + triangles_a_piece, n_rows)));
-    }
+    mpi::agree_after(context, [&] {
+      sources([&](const Source& source) {
+        const std::size_t n_rows = source.mesh->triangles.size();
+        std::vector<std::int32_t> places(source.mesh->points.size(), -1);
+        for (std::size_t first = 0; first < n_rows; first += triangles_a_piece)
+          visit(i++, source,
+                Piece(*source.mesh, source.edges, places, first, std::min(first + triangles_a_piece, n_rows)));
+      });
+    });
   };
   std::vector<std::int64_t> n_points;
   std::vector<std::int64_t> n_cells;
   std::vector<std::int64_t> n_nodes;
   std::uint64_t n_triangles = 0;
   for_each_piece([&](std::size_t, const Source&, const Piece& piece) {
+    n_triangles += static_cast<std::uint64_t>(piece.n_cells());
     n_points.push_back(piece.n_points());
     n_cells.push_back(piece.n_cells());
     n_nodes.push_back(piece.n_nodes());
   });
-  for (const Source& source : sources) n_triangles += source.mesh->triangles.size();
   constexpr std::uint64_t bytes_a_triangle = 60;
   VtkhdfFile file(context, path, mpi::sum(context, n_triangles) * bytes_a_triangle);
   file.make_grid({.n_points = n_points, .n_cells = n_cells, .n_nodes = n_nodes});
@@ -163,14 +169,16 @@ void write_sources(mpi::Context& context, std::span<const Source> sources, const
 }  // namespace
 
 void write_vtkhdf(mpi::Context& context, const Triangulation& mesh, const std::string& path) {
-  std::vector<Source> sources;
-  if (context.is_root()) sources.push_back({&mesh, segment_edges(mesh), 0});
+  const Sources sources = [&](const auto& visit) {
+    if (context.is_root()) visit({&mesh, segment_edges(mesh), 0});
+  };
   write_sources(context, sources, detail::share_attributes(context, mesh), false, path);
 }
 
 void write_vtkhdf(mpi::Context& context, const PartedTriangulation& parted, const std::string& path) {
-  std::vector<Source> sources;
-  for (const Part& part : parted.parts) sources.push_back({&part.mesh, detail::edges_of(part), part.number});
+  const Sources sources = [&](const auto& visit) {
+    parted.visit([&](std::size_t, const Part& part) { visit({&part.mesh, detail::edges_of(part), part.number}); });
+  };
   write_sources(context, sources, parted.attributes, true, path);
 }
 

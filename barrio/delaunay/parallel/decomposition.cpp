@@ -26,6 +26,7 @@ constexpr std::int32_t min_coarse_per_part = 4;  // where angles decide
 constexpr std::int32_t usual_per_part = 50'000;
 constexpr std::int32_t min_parts = 16;
 constexpr std::int32_t min_per_part = 1'000;
+constexpr std::int64_t work_unit = 16;  // of an expected triangle
 
 Point centroid_of(const Triangulation& mesh, const Triangle& t) noexcept {
   const Point& a = mesh.point(t.vertices[0]);
@@ -166,7 +167,7 @@ class Cutting {
       std::vector<WeightedPoint> points;
       points.reserve(static_cast<std::size_t>(mesh_.n_triangles()));
       for (const Triangle& t : mesh_.triangles.items())
-        if (t.is_used()) points.push_back({centroid_of(mesh_, t), std::llround(16 * work.of(t))});
+        if (t.is_used()) points.push_back({centroid_of(mesh_, t), std::llround(work_unit * work.of(t))});
       bisection_.emplace(points, n_parts_);
       result_.work = bisection_->work();
     }
@@ -293,6 +294,7 @@ void Cutting::cut_out() {
   result_.parts.resize(n_parts_);
   for (std::int32_t p = 0; p < n_parts_; ++p) {
     result_.parts[p].number = p;
+    result_.parts[p].n_expected = result_.work[p] / work_unit;
     cut_out(result_.parts[p], std::span(rows_).subspan(first_[p], first_[p + 1] - first_[p]));
   }
   join_interfaces();

@@ -11,7 +11,7 @@ namespace barrio::delaunay::detail {
 /// A domain that is cut into parts.
 struct Decomposition {
   std::vector<Part> parts;
-  std::vector<std::int64_t> work;  ///< expected number of triangles of each
+  std::vector<std::int64_t> work;  ///< of each, in proportion to the expected number of triangles
   std::int32_t n_shared = 0;
   std::int64_t n_coarse_triangles = 0;
   std::int64_t n_corridor_points = 0;

@@ -11,10 +11,11 @@
 namespace barrio::delaunay::detail {
 namespace {
 
-/// Append arrays to bytes, each after its length.
+/// Write arrays one after the other, each after its length; or count their bytes, if there is no place for them.
 class Packer {
  public:
-  [[nodiscard]] std::vector<std::byte> take() noexcept { return std::move(bytes_); }
+  explicit Packer(std::byte* to) : to_(to) {}
+  [[nodiscard]] std::size_t n_bytes() const noexcept { return n_; }
 
   template <class Array>
   void array(const Array& items) {
@@ -22,7 +23,7 @@ class Packer {
     static_assert(std::is_trivially_copyable_v<T>);
     const std::uint64_t n = items.size();
     append(&n, sizeof(n));
-    if (n > 0) append(items.data(), n * sizeof(T));
+    append(items.data(), n * sizeof(T));
   }
   template <class T>
   void value(const T& one) {
@@ -31,12 +32,12 @@ class Packer {
   }
 
  private:
-  void append(const void* from, std::size_t n) {
-    const std::size_t at = bytes_.size();
-    bytes_.resize(at + n);
-    std::memcpy(&bytes_[at], from, n);
+  void append(const void* from, std::size_t n) noexcept {
+    if (to_ != nullptr && n > 0) std::memcpy(to_ + n_, from, n);
+    n_ += n;
   }
-  std::vector<std::byte> bytes_;
+  std::byte* to_;
+  std::size_t n_ = 0;
 };
 
 /// Read what a packer has written, in the same order.
@@ -81,6 +82,8 @@ template <class Visitor, class PartType>
 void visit(Visitor& visitor, PartType& part) {
   auto& mesh = part.mesh;
   visitor.value(part.number);
+  visitor.value(part.n_expected);
+  visitor.value(part.is_compact);
   visitor.array(mesh.points);
   visitor.array(mesh.infos);
   visitor.array(mesh.triangles);
@@ -100,8 +103,8 @@ void visit(Visitor& visitor, PartType& part) {
 
 }  // namespace
 
-std::vector<std::byte> pack(const Part& part) {
-  Packer packer;
+std::size_t pack(const Part& part, std::byte* to) {
+  Packer packer(to);
   visit(packer, part);
   std::vector<PackedRegion> regions;
   for (const Region& region : part.mesh.regions) regions.push_back({region.attribute, region.max_area, region.number});
@@ -115,7 +118,7 @@ std::vector<std::byte> pack(const Part& part) {
   }
   packer.array(n_components);
   packer.array(names);
-  return packer.take();
+  return packer.n_bytes();
 }
 
 Part unpack(std::span<const std::byte> bytes) {

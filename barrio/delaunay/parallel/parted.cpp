@@ -11,8 +11,8 @@
 
 #include "barrio/base/error.hpp"
 #include "barrio/base/hash.hpp"
-#include "barrio/base/sort_unique.hpp"
 #include "barrio/delaunay/parallel/part_edges.hpp"
+#include "barrio/delaunay/parallel/part_shelf.hpp"
 #include "barrio/exchange/neighborhood.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
@@ -37,47 +37,81 @@ std::uint64_t hash_of_chain(const Part& part, std::size_t interface) {
   return hash.value();
 }
 
+/// Close up the rows of a part, and follow its interfaces.
+void close_up(Part& part) {
+  // `compact` keeps the order of the vertices that have triangles
+  std::vector<std::int32_t> place(part.mesh.points.size(), 0);
+  for (const Triangle& t : part.mesh.triangles.items())
+    for (std::size_t k = 0; t.is_used() && k < 3; ++k) place[t.vertices[k]] = 1;
+  std::int32_t n = 0;
+  for (std::int32_t& one : place) one = one == 0 ? -1 : n++;
+  compact(part.mesh);
+  for (Interface& one : part.interfaces)
+    for (std::int32_t& end : one.ends) end = place[end];
+  for (std::int32_t& v : part.chains) v = place[v];
+  for (SharedVertex& one : part.shared) one.vertex = place[one.vertex];
+  part.angles = {};
+  part.is_compact = true;
+}
+
+/// Visit the parts of all ranks. Collective. @throws AgreedError if one cannot be read
+template <class Visit>
+void visit_together(mpi::Context& context, const PartedTriangulation& parted, Visit&& visit) {
+  mpi::agree_after(context, [&] { parted.visit([&](std::size_t, const Part& part) { visit(part); }); });
+}
+
 }  // namespace
+
+PartedTriangulation::PartedTriangulation() : shelf_(std::make_unique<detail::PartShelf>()) {}
+PartedTriangulation::~PartedTriangulation() = default;
+PartedTriangulation::PartedTriangulation(PartedTriangulation&&) noexcept = default;
+PartedTriangulation& PartedTriangulation::operator=(PartedTriangulation&&) noexcept = default;
+
+std::size_t PartedTriangulation::n_local() const noexcept { return shelf_->size(); }
+
+std::uint64_t PartedTriangulation::memory_bytes() const noexcept { return shelf_->memory_bytes(); }
+
+void PartedTriangulation::visit(const std::function<void(std::size_t, const Part&)>& visit) const {
+  for (std::size_t i = 0; i < shelf_->size(); ++i) {
+    Part& part = shelf_->take(i);
+    if (i + 1 < shelf_->size()) shelf_->prefetch(i + 1);
+    if (!part.is_compact) close_up(part);
+    visit(i, part);
+    shelf_->give_back(i, false);  // a copy on the disk is as good, if not compact
+  }
+}
 
 PartedSize size_of(mpi::Context& context, const PartedTriangulation& parted) {
   std::array<std::int64_t, 2> sums{};
-  for (const Part& part : parted.parts) {
+  visit_together(context, parted, [&](const Part& part) {
     sums[0] += detail::n_owned_alone(part);
     sums[1] += part.mesh.n_triangles();
-  }
+  });
   mpi::all_reduce(context, std::span<std::int64_t>(sums), MPI_SUM);
   return {sums[0] + parted.n_shared, sums[1]};
 }
 
 std::int64_t n_used_regions(mpi::Context& context, const PartedTriangulation& parted) {
   std::vector<std::int32_t> is_used(parted.regions.size(), 0);
-  for (const Part& part : parted.parts)
+  visit_together(context, parted, [&](const Part& part) {
     for (const Triangle& t : part.mesh.triangles.items()) is_used[part.regions[t.region()]] = 1;
+  });
   mpi::all_reduce(context, std::span<std::int32_t>(is_used), MPI_MAX);
   return is_used.empty() ? 0 : std::count(is_used.begin() + 1, is_used.end(), 1);
-}
-
-std::uint64_t memory_bytes(const PartedTriangulation& parted) noexcept {
-  std::uint64_t n = 0;
-  for (const Part& part : parted.parts)
-    n += part.mesh.memory_bytes() + part.interfaces.capacity() * sizeof(Interface) +
-         (part.chains.capacity() + part.chain_end.capacity()) * sizeof(std::int32_t) +
-         part.shared.capacity() * sizeof(SharedVertex);
-  return n;
 }
 
 ShapeStatistics shape_statistics(mpi::Context& context, const PartedTriangulation& parted) {
   ShapeStatistics all{.min_angle = 180.0, .min_area = std::numeric_limits<double>::infinity()};
   mpi::ExactSum area;
-  for (const Part& part : parted.parts) {
-    if (part.mesh.n_triangles() == 0) continue;
+  visit_together(context, parted, [&](const Part& part) {
+    if (part.mesh.n_triangles() == 0) return;
     const ShapeStatistics one = shape_statistics(part.mesh);
     for (std::size_t d = 0; d < one.n_of_degree.size(); ++d) all.n_of_degree[d] += one.n_of_degree[d];
     area.add(one.area);
     all.min_angle = std::min(all.min_angle, one.min_angle);
     all.min_area = std::min(all.min_area, one.min_area);
     all.max_area = std::max(all.max_area, one.max_area);
-  }
+  });
   mpi::all_reduce(context, std::span<std::int64_t>(all.n_of_degree), MPI_SUM);
   all.area = mpi::ExactSum::over_all(context, std::span(&area, 1))[0];
   all.min_angle = mpi::min(context, all.min_angle);
@@ -87,31 +121,33 @@ ShapeStatistics shape_statistics(mpi::Context& context, const PartedTriangulatio
 }
 
 void validate(mpi::Context& context, const PartedTriangulation& parted) {
-  std::vector<Rank> ranks;
+  struct Sent {
+    Rank to;
+    ChainMessage message;
+  };
+  std::vector<Sent> sent;
+  std::vector<std::vector<std::uint64_t>> hashes(parted.n_local());
   mpi::agree_after(context, [&] {
-    for (const Part& part : parted.parts) {
+    parted.visit([&](std::size_t i, const Part& part) {
       validate(part.mesh);
-      for (const Interface& one : part.interfaces)
-        if (one.rank != context.rank()) ranks.push_back(one.rank);
-    }
+      for (std::size_t f = 0; f < part.interfaces.size(); ++f) {
+        const Interface& one = part.interfaces[f];
+        hashes[i].push_back(hash_of_chain(part, f));
+        sent.push_back({one.rank, {one.neighbour, one.place, hashes[i].back()}});
+      }
+    });
   });
-  sort_unique(ranks);
-  exchange::Neighborhood hood(context, ranks);
+  exchange::Neighborhood hood(context, parted.neighbours);
   auto round = hood.begin_round<ChainMessage>();
-  for (const Part& part : parted.parts)
-    for (std::size_t i = 0; i < part.interfaces.size(); ++i)
-      round.send(part.interfaces[i].rank,
-                 {part.interfaces[i].neighbour, part.interfaces[i].place, hash_of_chain(part, i)});
+  for (const auto& [to, message] : sent) round.send(to, message);
   round.close();
   Status status;
   for (const auto& [from, message] : round.received()) {
-    const Part& part = parted.parts.at(static_cast<std::size_t>(message.part - parted.parts[0].number));
-    if (hash_of_chain(part, message.interface) == message.hash || status) continue;
-    const Interface& one = part.interfaces[message.interface];
+    const auto i = static_cast<std::size_t>(message.part - parted.first_part);
+    if (hashes.at(i).at(message.interface) == message.hash || status) continue;
     status = capture([&] {
-      refuse(ErrorCode::internal,
-             fmt::format("interface {} between parts {} and {}", message.interface, part.number, one.neighbour),
-             "has other vertices on the two sides");
+      refuse(ErrorCode::internal, fmt::format("interface {} of part {}", message.interface, message.part),
+             "has other vertices on the other side");
     });
   }
   mpi::agree(context, status);
@@ -128,6 +164,8 @@ Json to_json(const PartReport& report) {
           {"parts_told", report.n_parts_told},
           {"imbalance_of_parts", report.part_imbalance},
           {"imbalance_of_ranks", report.rank_imbalance},
+          {"bytes_written", report.bytes_written},
+          {"bytes_read", report.bytes_read},
           {"seconds",
            {{"decomposition", report.seconds_of_decomposition},
             {"first_step", report.seconds_of_first_step},

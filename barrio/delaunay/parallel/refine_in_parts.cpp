@@ -5,6 +5,8 @@
 #include <chrono>
 #include <cstddef>
 #include <cstring>
+#include <memory>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,6 +20,7 @@
 #include "barrio/delaunay/kernel/refinement.hpp"
 #include "barrio/delaunay/parallel/decomposition.hpp"
 #include "barrio/delaunay/parallel/part_bytes.hpp"
+#include "barrio/delaunay/parallel/part_shelf.hpp"
 #include "barrio/delaunay/parted.hpp"
 #include "barrio/exchange/neighborhood.hpp"
 #include "barrio/exchange/router.hpp"
@@ -35,6 +38,8 @@ constexpr RegionName exchange_region{"delaunay.exchange"};
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
+
+}  // namespace
 
 /// A split of an interface, as it travels to the part on the other side.
 struct SplitMessage {
@@ -63,7 +68,7 @@ class PartedRefinement {
     start = std::chrono::steady_clock::now();
     exchange_splits();
     report_.seconds_of_other_steps = mpi::max(context_, seconds_since(start));
-    finish();
+    sum_report();
     return std::move(result_);
   }
 
@@ -75,12 +80,13 @@ class PartedRefinement {
   void exchange_splits();
   [[nodiscard]] std::vector<SplitMessage> swap_messages(exchange::Neighborhood& hood);
   void take(std::span<const SplitMessage> messages);
-  void finish();
+  void end_step(Part& part, std::size_t i, const RefineReport& report);
   void sum_report();
 
-  [[nodiscard]] PartSetting setting_of(std::size_t i) {
-    return {.angles = &result_.parts[i].angles, .areas = areas_ ? &*areas_ : nullptr, .interfaces = &interfaces_[i]};
+  [[nodiscard]] PartSetting setting_of(const Part& part, std::size_t i) {
+    return {.angles = &part.angles, .areas = areas_ ? &*areas_ : nullptr, .interfaces = &interfaces_[i]};
   }
+  [[nodiscard]] PartShelf& shelf() noexcept { return *result_.shelf_; }
   void count(const RefineReport& one);
 
   mpi::Context& context_;
@@ -89,12 +95,16 @@ class PartedRefinement {
   PartReport& report_;
   PartedTriangulation result_;
   std::optional<AreaBound> areas_;
-  std::vector<Interfaces> interfaces_;  // of each part of this rank
+  std::vector<Interfaces> interfaces_;         // of each part of this rank
+  std::vector<std::vector<Interface>> lists_;  // their neighbours
+  std::vector<std::int64_t> n_triangles_;
   std::vector<SplitMessage> outgoing_;
   std::vector<Rank> to_;  // of each outgoing message
   std::vector<char> was_told_;
   std::int64_t n_done_ = 0;  // triangles of the parts that are refined
 };
+
+namespace {
 
 /// Region of the whole domain, as all ranks know it, without its name.
 struct SharedRegion {
@@ -118,6 +128,8 @@ void broadcast_names(mpi::Context& context, std::vector<std::string>& names) {
     at = end + 1;
   }
 }
+
+}  // namespace
 
 /// Give all ranks what they need of the whole domain to write it: regions, markers, attributes.
 void PartedRefinement::share_names(const Triangulation& mesh) {
@@ -187,8 +199,11 @@ void PartedRefinement::decompose_and_deal(Triangulation mesh) {
 /// Deal the parts to the ranks, along their numbers, so that expected work is even.
 void PartedRefinement::deal(Decomposition& made) {
   exchange::Parcels<std::byte> parcels;
-  std::vector<Part> mine;
-  if (context_.is_root()) {
+  mpi::agree_after(context_, [&] {
+    result_.shelf_ = part_options_.max_memory_bytes > 0
+                         ? std::make_unique<PartShelf>(part_options_.max_memory_bytes, part_options_.scratch)
+                         : std::make_unique<PartShelf>();
+    if (!context_.is_root()) return;
     std::int64_t total = 0;
     for (const std::int64_t work : made.work) total += work;
     std::vector<Rank> rank_of(made.parts.size());
@@ -204,12 +219,10 @@ void PartedRefinement::deal(Decomposition& made) {
       Part& part = made.parts[p];
       for (Interface& interface : part.interfaces) interface.rank = rank_of[interface.neighbour];
       if (rank_of[p] == context_.rank()) {
-        mine.push_back(std::move(part));
+        shelf().add(std::move(part));
         continue;
       }
-      const std::vector<std::byte> bytes = pack(part);
-      part = {};
-      const std::uint64_t n = bytes.size();
+      const std::uint64_t n = pack(part, nullptr);
       const bool is_next = parcels.peers.empty() || parcels.peers.back() != rank_of[p];
       const auto length = std::as_bytes(std::span(&n, 1));
       if (is_next) {
@@ -217,21 +230,23 @@ void PartedRefinement::deal(Decomposition& made) {
         parcels.offsets.push_back(parcels.items.size());
       }
       parcels.items.insert(parcels.items.end(), length.begin(), length.end());
-      parcels.items.insert(parcels.items.end(), bytes.begin(), bytes.end());
+      const std::size_t at = parcels.items.size();
+      parcels.items.resize(at + n);
+      pack(part, &parcels.items[at]);
+      part = {};
       parcels.offsets.back() = parcels.items.size();
     }
-  }
+  });
   const exchange::Parcels<std::byte> received =
       exchange::route(context_, std::move(parcels), exchange::Route::automatic);
   mpi::agree_after(context_, [&] {
     for (std::span<const std::byte> rest(received.items); !rest.empty();) {
       std::uint64_t n = 0;
       std::memcpy(&n, rest.data(), sizeof(n));
-      mine.push_back(unpack(rest.subspan(sizeof(n), n)));
+      shelf().add(unpack(rest.subspan(sizeof(n), n)));
       rest = rest.subspan(sizeof(n) + n);
     }
   });
-  result_.parts = std::move(mine);
   struct Numbers {
     std::int64_t n_parts, n_shared, n_coarse, n_corridor, n_interfaces;
     double min_corner;
@@ -261,39 +276,58 @@ void PartedRefinement::count(const RefineReport& one) {
 
 void PartedRefinement::refine_first() {
   const barrio::Region region(context_.trace(), part_region);
-  interfaces_.resize(result_.parts.size());
-  was_told_.assign(result_.parts.size(), 0);
-  options_.progress = [this](std::int64_t n) {
-    if (part_options_.progress) part_options_.progress(n_done_ + n);
+  constexpr std::uint64_t bytes_a_triangle = 50;  // with half a vertex and links of the queue
+  const std::size_t n = shelf().size();
+  interfaces_.resize(n);
+  lists_.resize(n);
+  n_triangles_.assign(n, 0);
+  was_told_.assign(n, 0);
+  options_.progress = [this](std::int64_t n_now) {
+    if (part_options_.progress) part_options_.progress(n_done_ + n_now);
   };
   mpi::agree_after(context_, [&] {
-    for (std::size_t i = 0; i < result_.parts.size(); ++i) {
-      Part& part = result_.parts[i];
+    for (std::size_t i = 0; i < n; ++i) {
+      Part& part = shelf().take(i);
+      static_cast<void>(shelf().take(i, bytes_a_triangle * static_cast<std::uint64_t>(part.n_expected)));
+      if (i == 0) result_.first_part = part.number;
+      lists_[i] = part.interfaces;
       for (const Interface& one : part.interfaces) interfaces_[i].add(part.mesh, one.ends, one.segment);
-      Refinement refinement(part.mesh, options_, setting_of(i));
+      Refinement refinement(part.mesh, options_, setting_of(part, i));
       refinement.run();
-      count(refinement.report());
+      end_step(part, i, refinement.report());
       n_done_ += part.mesh.n_triangles();
     }
   });
 }
 
+/// Note what a step has done to a part, and let it go to the disk.
+void PartedRefinement::end_step(Part& part, std::size_t i, const RefineReport& report) {
+  count(report);
+  n_triangles_[i] = part.mesh.n_triangles();
+  part.chains.clear();
+  part.chain_end.clear();
+  for (std::int32_t f = 0; f < interfaces_[i].size(); ++f) {
+    const std::vector<std::int32_t> chain = interfaces_[i].chain(f);
+    part.chains.insert(part.chains.end(), chain.begin(), chain.end());
+    part.chain_end.push_back(static_cast<std::int32_t>(part.chains.size()));
+  }
+  shelf().give_back(i, true);
+}
+
 /// Tell adjacent parts the splits of interfaces, and follow theirs, until there are no new ones.
 void PartedRefinement::exchange_splits() {
-  std::vector<Rank> ranks;
-  for (const Part& part : result_.parts)
-    for (const Interface& one : part.interfaces)
-      if (one.rank != context_.rank()) ranks.push_back(one.rank);
-  sort_unique(ranks);
-  exchange::Neighborhood hood(context_, ranks);
+  for (const std::vector<Interface>& list : lists_)
+    for (const Interface& one : list)
+      if (one.rank != context_.rank()) result_.neighbours.push_back(one.rank);
+  sort_unique(result_.neighbours);
+  exchange::Neighborhood hood(context_, result_.neighbours);
   for (;;) {
     outgoing_.clear();
     to_.clear();
-    for (std::size_t i = 0; i < result_.parts.size(); ++i) {
-      const Part& part = result_.parts[i];
+    for (std::size_t i = 0; i < lists_.size(); ++i) {
       for (const InterfaceSplit& split : interfaces_[i].take_splits()) {
-        const Interface& one = part.interfaces[split.interface];
-        outgoing_.push_back({one.neighbour, one.place, part.mesh.point(split.vertex)});
+        const Interface& one = lists_[i][split.interface];
+        outgoing_.push_back({one.neighbour, one.place, split.at});
         to_.push_back(one.rank);
       }
     }
@@ -320,72 +354,53 @@ std::vector<SplitMessage> PartedRefinement::swap_messages(exchange::Neighborhood
 void PartedRefinement::take(std::span<const SplitMessage> messages) {
   std::vector<SplitMessage> sorted(messages.begin(), messages.end());
   std::ranges::sort(sorted, {}, [](const SplitMessage& one) { return std::tuple(one.part, one.interface, one.at); });
-  const std::int32_t first_part = result_.parts.empty() ? 0 : result_.parts[0].number;
   std::vector<Point> positions;
+  std::vector<std::size_t> changing;  // parts, ascending
   for (std::size_t begin = 0; begin < sorted.size();) {
-    const auto i = static_cast<std::size_t>(sorted[begin].part - first_part);
-    Part& part = result_.parts.at(i);
-    while (begin < sorted.size() && sorted[begin].part == part.number) {
-      const std::int32_t interface = sorted[begin].interface;
-      positions.clear();
-      for (; begin < sorted.size() && sorted[begin].part == part.number && sorted[begin].interface == interface;
-           ++begin)
-        positions.push_back(sorted[begin].at);
-      interfaces_[i].want(part.mesh, interface, positions);
-    }
-    if (!interfaces_[i].has_wanted()) continue;
+    const std::int32_t number = sorted[begin].part;
+    const std::int32_t interface = sorted[begin].interface;
+    const auto i = static_cast<std::size_t>(number - result_.first_part);
+    positions.clear();
+    for (; begin < sorted.size() && sorted[begin].part == number && sorted[begin].interface == interface; ++begin)
+      positions.push_back(sorted[begin].at);
+    interfaces_.at(i).want(interface, positions);
+    if (interfaces_[i].has_wanted() && (changing.empty() || changing.back() != i)) changing.push_back(i);
+  }
+  for (std::size_t k = 0; k < changing.size(); ++k) {
+    const std::size_t i = changing[k];
+    Part& part = shelf().take(i);
+    if (k + 1 < changing.size()) shelf().prefetch(changing[k + 1]);
     interfaces_[i].sort_wanted();
     const std::size_t n_before = interfaces_[i].n_splits();
-    Refinement refinement(part.mesh, options_, setting_of(i));
+    Refinement refinement(part.mesh, options_, setting_of(part, i));
     refinement.follow_interfaces();
-    count(refinement.report());
     interfaces_[i].clear_wanted();
     if (interfaces_[i].n_splits() > n_before) was_told_[i] = 1;
+    end_step(part, i, refinement.report());
   }
-}
-
-/// Drop what refinement alone needs, and list the vertices of interfaces.
-void PartedRefinement::finish() {
-  for (std::size_t i = 0; i < result_.parts.size(); ++i) {
-    Part& part = result_.parts[i];
-    for (std::int32_t f = 0; f < interfaces_[i].size(); ++f) {
-      const std::vector<std::int32_t> chain = interfaces_[i].chain(part.mesh, f);
-      part.chains.insert(part.chains.end(), chain.begin(), chain.end());
-      part.chain_end.push_back(static_cast<std::int32_t>(part.chains.size()));
-    }
-    interfaces_[i] = {};
-    part.angles = {};
-    // `compact` keeps the order of the vertices that have triangles
-    std::vector<std::int32_t> place(part.mesh.points.size(), 0);
-    for (const Triangle& t : part.mesh.triangles.items())
-      for (std::size_t k = 0; t.is_used() && k < 3; ++k) place[t.vertices[k]] = 1;
-    std::int32_t n = 0;
-    for (std::int32_t& one : place) one = one == 0 ? -1 : n++;
-    compact(part.mesh);
-    for (Interface& one : part.interfaces)
-      for (std::int32_t& end : one.ends) end = place[end];
-    for (std::int32_t& v : part.chains) v = place[v];
-    for (SharedVertex& one : part.shared) one.vertex = place[one.vertex];
-  }
-  sum_report();
 }
 
 void PartedRefinement::sum_report() {
-  std::int64_t n_triangles = 0;
-  std::int64_t most = 0;
-  std::int64_t n_on_interfaces = 0;
-  for (const Part& part : result_.parts) {
-    n_triangles += part.mesh.n_triangles();
-    most = std::max(most, part.mesh.n_triangles());
-    for (std::size_t f = 0; f < part.interfaces.size(); ++f)
-      if (part.number < part.interfaces[f].neighbour)
-        n_on_interfaces += part.chain_end[f] - (f > 0 ? part.chain_end[f - 1] : 0);
-  }
   RefineReport& all = report_.refinement;
-  std::array<std::int64_t, 9> sums{
-      all.n_free_points,      all.n_segment_points,    all.n_removed_points, all.n_left_at_segments,
-      all.n_left_by_rounding, all.is_complete ? 0 : 1, n_triangles,          n_on_interfaces,
-      report_.n_parts_told};
+  const std::int64_t n_triangles = std::accumulate(n_triangles_.begin(), n_triangles_.end(), std::int64_t{0});
+  const std::int64_t most = n_triangles_.empty() ? 0 : std::ranges::max(n_triangles_);
+  std::int64_t n_on_interfaces = 0;
+  for (std::size_t i = 0; i < lists_.size(); ++i)
+    for (std::int32_t f = 0; f < interfaces_[i].size(); ++f)
+      if (result_.first_part + static_cast<std::int32_t>(i) < lists_[i][f].neighbour)
+        n_on_interfaces += interfaces_[i].n_vertices(f);
+  const mobile::StoreStatistics disk = shelf().statistics();
+  std::array<std::int64_t, 11> sums{all.n_free_points,
+                                    all.n_segment_points,
+                                    all.n_removed_points,
+                                    all.n_left_at_segments,
+                                    all.n_left_by_rounding,
+                                    all.is_complete ? 0 : 1,
+                                    n_triangles,
+                                    n_on_interfaces,
+                                    report_.n_parts_told,
+                                    static_cast<std::int64_t>(disk.bytes_written),
+                                    static_cast<std::int64_t>(disk.bytes_read)};
   mpi::all_reduce(context_, std::span<std::int64_t>(sums), MPI_SUM);
   std::array<std::int64_t, 3> maxima{most, n_triangles, all.max_triangles};
   mpi::all_reduce(context_, std::span<std::int64_t>(maxima), MPI_MAX);
@@ -398,12 +413,13 @@ void PartedRefinement::sum_report() {
   all.max_triangles = maxima[2];
   report_.n_interface_points = sums[7];
   report_.n_parts_told = sums[8];
+  report_.bytes_written = static_cast<std::uint64_t>(sums[9]);
+  report_.bytes_read = static_cast<std::uint64_t>(sums[10]);
   const auto n = static_cast<double>(std::max<std::int64_t>(sums[6], 1));
   report_.part_imbalance = static_cast<double>(maxima[0]) * result_.n_parts / n;
   report_.rank_imbalance = static_cast<double>(maxima[1]) * context_.size() / n;
 }
 
-}  // namespace
 }  // namespace detail
 
 PartedTriangulation refine_in_parts(mpi::Context& context, Triangulation mesh, const RefineOptions& options,
