@@ -14,6 +14,7 @@
 #include "apps/delaunay/graph_input.hpp"
 #include "apps/delaunay/size_options.hpp"
 #include "apps/text/table.hpp"
+#include "barrio/base/memory.hpp"
 #include "barrio/base/temporary_file.hpp"
 #include "barrio/base/text.hpp"
 #include "barrio/delaunay/audit.hpp"
@@ -28,6 +29,7 @@
 #include "barrio/io/read.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
+#include "barrio/mpi/node.hpp"
 #include "barrio/mpi/node_memory.hpp"
 #include "barrio/mpi/report.hpp"
 
@@ -102,10 +104,23 @@ class Delaunay : public Command {
            "the edges between them")
         ->check(CLI::IsMember(std::vector<std::string>{"sequential", "pcdm"}))
         ->capture_default_str();
-    app.add_option("--parts", parting_.n_parts,
-                   "Parts of the domain for --method pcdm; by default one for 50 000 triangles, at least 16. The mesh "
-                   "depends on it, not on the number of ranks")
-        ->check(positive_number());
+    CLI::Option* const parts =
+        app.add_option(
+               "--parts", parting_.n_parts,
+               "Parts of the domain for --method pcdm; by default one for 50 000 triangles, at least 16. The mesh "
+               "depends on it, not on the number of ranks")
+            ->check(positive_number());
+    CLI::Option* const memory =
+        app.add_option(
+               "--memory", memory_,
+               "For --method pcdm: memory for parts on each node, shared by its ranks, such as 1GiB or 500MB; parts "
+               "that do not fit lie in a scratch file on a disk. Default: no limit")
+            ->transform(CLI::AsSizeValue(false));
+    CLI::Option* const scratch =
+        app.add_option("--scratch", scratch_,
+                       "Folder of the scratch file, on a local disk. Default: that of the output")
+            ->needs(memory);
+    of_parts_ = {parts, memory, scratch};
     app.add_flag("--hull", triangulating_.fills_hull,
                  "Triangulate the convex hull, not just the area that segments enclose");
     app.add_option("--max-triangles", refining_.max_triangles,
@@ -119,7 +134,12 @@ class Delaunay : public Command {
   Json run(mpi::Context* context) override {
     if (audited_.empty() == output_.empty())
       refuse_together(ErrorCode::usage, "delaunay", "needs --output or --audit", "name the file to write with -o");
-    mpi::agree_after(*context, [&] { sizes_.check(); });
+    mpi::agree_after(*context, [&] {
+      sizes_.check();
+      for (const CLI::Option* option : of_parts_)
+        if (option->count() > 0 && method_ != "pcdm")
+          refuse(ErrorCode::usage, option->get_name(), "belongs to --method pcdm", "give both, or leave it out");
+    });
     Json result = mpi::document(*context, "barrio.delaunay", 1);
     result["input"] = input_;
     result["options"] = {{"min_angle", refining_.min_angle},
@@ -217,6 +237,7 @@ class Delaunay : public Command {
     mpi::broadcast(context, text);
     result.update(Json::parse(text));
     const double middle = MPI_Wtime();
+    limit_memory(context);
     if (progress_ != nullptr)
       parting_.progress = [this, &context](std::int64_t n) { progress_->update(n * context.size()); };
     delaunay::PartReport report;
@@ -225,6 +246,7 @@ class Delaunay : public Command {
       return delaunay::refine_in_parts(context, std::move(mesh), refining_, parting_, report);
     }();
     const double end = MPI_Wtime();
+    result["options"]["memory"] = memory_;
     const delaunay::PartedSize size = delaunay::size_of(context, parted);
     result["vertices"] = size.n_vertices;
     result["triangles"] = size.n_triangles;
@@ -240,6 +262,18 @@ class Delaunay : public Command {
     const double start_of_writing = MPI_Wtime();
     delaunay::write(context, parted, output_);
     result["seconds_of_writing"] = mpi::max(context, MPI_Wtime() - start_of_writing);
+    result["peak_bytes_of_rank"] = mpi::max(context, peak_resident_bytes());
+  }
+
+  /// Give each rank its share of the memory for parts. Collective.
+  void limit_memory(mpi::Context& context) {
+    if (memory_ == 0) return;
+    // a part on its way to the disk is there twice, and some wait to be written
+    constexpr double for_parts = 0.75;
+    const auto share = static_cast<double>(memory_) / mpi::find_node(context).ranks_on_node;
+    parting_.max_memory_bytes = static_cast<std::uint64_t>(for_parts * share);
+    const std::filesystem::path folder = std::filesystem::path(output_).parent_path();
+    parting_.scratch = !scratch_.empty() ? scratch_ : folder.empty() ? "." : folder.string();
   }
 
   /// @throws Error{usage} for options that do not go together with parts
@@ -357,7 +391,7 @@ class Delaunay : public Command {
                                           const delaunay::Triangulation& mesh) const {
     if (!is_refined(graph)) return {};
     const delaunay::Forecast expected = delaunay::forecast(mesh, refining_);
-    if (refining_.max_triangles == 0)
+    if (refining_.max_triangles == 0 && memory_ == 0)
       delaunay::check_fits(expected, mpi::available_bytes(),
                            "allow larger areas by --max-area, --area or the file's regions, or stop early by "
                            "--max-triangles");
@@ -463,10 +497,13 @@ class Delaunay : public Command {
   std::optional<double> snap_;
   Progress* progress_ = nullptr;
   bool refines_ = true;
-  std::array<const CLI::Option*, 2> bounds_{};  // options that bound triangles
+  std::array<const CLI::Option*, 2> bounds_{};    // options that bound triangles
+  std::array<const CLI::Option*, 3> of_parts_{};  // options of --method pcdm
   delaunay::TriangulateOptions triangulating_;
   delaunay::RefineOptions refining_;
   delaunay::PartOptions parting_;
+  std::uint64_t memory_ = 0;  // bytes on a node; 0: no limit
+  std::string scratch_;
   std::string method_ = "sequential";
   SizeOptions sizes_;
 };

@@ -80,6 +80,11 @@ class PartedRefinement {
   void exchange_splits();
   [[nodiscard]] std::vector<SplitMessage> swap_messages(exchange::Neighborhood& hood);
   void take(std::span<const SplitMessage> messages);
+  void follow_early(std::size_t i);
+  void follow(std::size_t i);
+  [[nodiscard]] std::size_t place_of(std::int32_t part) const noexcept {
+    return static_cast<std::size_t>(part - result_.first_part);
+  }
   void end_step(Part& part, std::size_t i, const RefineReport& report);
   void sum_report();
 
@@ -95,8 +100,11 @@ class PartedRefinement {
   PartReport& report_;
   PartedTriangulation result_;
   std::optional<AreaBound> areas_;
-  std::vector<Interfaces> interfaces_;         // of each part of this rank
-  std::vector<std::vector<Interface>> lists_;  // their neighbours
+  std::vector<Interfaces> interfaces_;                     // of each part of this rank
+  std::vector<std::vector<Interface>> lists_;              // their neighbours
+  std::vector<std::vector<InterfaceSplit>> first_splits_;  // of the first step, by interface
+  std::vector<char> is_refined_;                           // once
+  std::vector<char> has_followed_;                         // the splits of the first step
   std::vector<std::int64_t> n_triangles_;
   std::vector<SplitMessage> outgoing_;
   std::vector<Rank> to_;  // of each outgoing message
@@ -281,6 +289,9 @@ void PartedRefinement::refine_first() {
   interfaces_.resize(n);
   lists_.resize(n);
   n_triangles_.assign(n, 0);
+  first_splits_.resize(n);
+  is_refined_.assign(n, 0);
+  has_followed_.assign(n, 0);
   was_told_.assign(n, 0);
   options_.progress = [this](std::int64_t n_now) {
     if (part_options_.progress) part_options_.progress(n_done_ + n_now);
@@ -295,9 +306,51 @@ void PartedRefinement::refine_first() {
       Refinement refinement(part.mesh, options_, setting_of(part, i));
       refinement.run();
       end_step(part, i, refinement.report());
-      n_done_ += part.mesh.n_triangles();
+      n_done_ += n_triangles_[i];
+      first_splits_[i] = interfaces_[i].take_splits();
+      std::ranges::stable_sort(first_splits_[i], {}, &InterfaceSplit::interface);
+      is_refined_[i] = 1;
+      follow_early(i);
     }
   });
+}
+
+/// Let the parts beside one follow their interfaces, if all parts beside them are refined and on this rank: most are
+/// still in memory now. It makes no difference to the result, since the first step of a part takes no splits of others.
+void PartedRefinement::follow_early(std::size_t i) {
+  std::vector<std::size_t> around{i};
+  for (const Interface& one : lists_[i])
+    if (one.rank == context_.rank()) around.push_back(place_of(one.neighbour));
+  sort_unique(around);
+  for (const std::size_t j : around) {
+    if (is_refined_[j] == 0 || has_followed_[j] != 0) continue;
+    const auto is_there = [&](const Interface& one) {
+      return one.rank == context_.rank() && is_refined_[place_of(one.neighbour)] != 0;
+    };
+    if (!std::ranges::all_of(lists_[j], is_there)) continue;
+    has_followed_[j] = 1;
+    std::vector<Point> positions;
+    for (std::int32_t f = 0; f < std::ssize(lists_[j]); ++f) {
+      positions.clear();
+      for (const InterfaceSplit& split : std::ranges::equal_range(first_splits_[place_of(lists_[j][f].neighbour)],
+                                                                  lists_[j][f].place, {}, &InterfaceSplit::interface))
+        positions.push_back(split.at);
+      interfaces_[j].want(f, positions);
+    }
+    if (interfaces_[j].has_wanted()) follow(j);
+  }
+}
+
+/// Split the pieces of a part that are wanted, and refine from there on.
+void PartedRefinement::follow(std::size_t i) {
+  Part& part = shelf().take(i);
+  interfaces_[i].sort_wanted();
+  const std::size_t n_before = interfaces_[i].n_splits();
+  Refinement refinement(part.mesh, options_, setting_of(part, i));
+  refinement.follow_interfaces();
+  interfaces_[i].clear_wanted();
+  if (interfaces_[i].n_splits() > n_before) was_told_[i] = 1;
+  end_step(part, i, refinement.report());
 }
 
 /// Note what a step has done to a part, and let it go to the disk.
@@ -325,7 +378,8 @@ void PartedRefinement::exchange_splits() {
     outgoing_.clear();
     to_.clear();
     for (std::size_t i = 0; i < lists_.size(); ++i) {
-      for (const InterfaceSplit& split : interfaces_[i].take_splits()) {
+      for (const InterfaceSplit& split :
+           report_.n_exchanges == 0 ? std::exchange(first_splits_[i], {}) : interfaces_[i].take_splits()) {
         const Interface& one = lists_[i][split.interface];
         outgoing_.push_back({one.neighbour, one.place, split.at});
         to_.push_back(one.rank);
@@ -359,24 +413,17 @@ void PartedRefinement::take(std::span<const SplitMessage> messages) {
   for (std::size_t begin = 0; begin < sorted.size();) {
     const std::int32_t number = sorted[begin].part;
     const std::int32_t interface = sorted[begin].interface;
-    const auto i = static_cast<std::size_t>(number - result_.first_part);
+    const std::size_t i = place_of(number);
     positions.clear();
     for (; begin < sorted.size() && sorted[begin].part == number && sorted[begin].interface == interface; ++begin)
       positions.push_back(sorted[begin].at);
     interfaces_.at(i).want(interface, positions);
     if (interfaces_[i].has_wanted() && (changing.empty() || changing.back() != i)) changing.push_back(i);
   }
+  std::ranges::reverse(changing);  // the last ones were in use last, so they are in memory
   for (std::size_t k = 0; k < changing.size(); ++k) {
-    const std::size_t i = changing[k];
-    Part& part = shelf().take(i);
     if (k + 1 < changing.size()) shelf().prefetch(changing[k + 1]);
-    interfaces_[i].sort_wanted();
-    const std::size_t n_before = interfaces_[i].n_splits();
-    Refinement refinement(part.mesh, options_, setting_of(part, i));
-    refinement.follow_interfaces();
-    interfaces_[i].clear_wanted();
-    if (interfaces_[i].n_splits() > n_before) was_told_[i] = 1;
-    end_step(part, i, refinement.report());
+    follow(changing[k]);
   }
 }
 
