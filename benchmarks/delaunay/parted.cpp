@@ -51,8 +51,7 @@ struct PartedRuns {
   Times all;    ///< in parts, on all ranks
   std::int64_t n_whole = 0;
   double min_angle_of_whole = 0.0;
-  double min_angle = 0.0;
-  delaunay::PartedSize size;
+  delaunay::PartedSummary all_parts;
   delaunay::PartReport report;
   std::uint64_t checksum = 0;
 };
@@ -76,10 +75,9 @@ std::uint64_t run_parts(mpi::Context& context, const PartedCase& one, std::int32
   const delaunay::PartedTriangulation parted =
       delaunay::refine_in_parts(context, std::move(mesh), one.refining, {.n_parts = n_parts}, runs.report);
   times.seconds.push_back(mpi::max(context, MPI_Wtime() - start));
-  runs.size = delaunay::size_of(context, parted);
-  runs.min_angle = delaunay::shape_statistics(context, parted).min_angle;
+  runs.all_parts = delaunay::summarize(context, parted);
   delaunay::validate(context, parted);
-  return delaunay::checksum(context, parted);
+  return runs.all_parts.checksum;
 }
 
 }  // namespace
@@ -107,14 +105,14 @@ Json measure_parted(mpi::Context& context, double millions, const MesherOptions&
       refuse_together(ErrorCode::internal, "bench delaunay",
                       fmt::format("{} differs on {} ranks", one.name, context.size()));
     if (!context.is_root()) continue;
-    const double triangles = static_cast<double>(runs.size.n_triangles) / static_cast<double>(runs.n_whole);
+    const double triangles = static_cast<double>(runs.all_parts.n_triangles) / static_cast<double>(runs.n_whole);
     Json row{{"name", one.name},
              {"barrio", to_json(runs.whole, runs.n_whole)},
-             {"parts_on_one_rank", to_json(runs.one, runs.size.n_triangles)},
-             {"parts_on_all_ranks", to_json(runs.all, runs.size.n_triangles)},
+             {"parts_on_one_rank", to_json(runs.one, runs.all_parts.n_triangles)},
+             {"parts_on_all_ranks", to_json(runs.all, runs.all_parts.n_triangles)},
              {"triangles_of_whole", triangles},
              {"share_of_other_steps", share_of_other_steps},
-             {"min_angle", runs.min_angle},
+             {"min_angle", runs.all_parts.shape.min_angle},
              {"min_angle_of_whole", runs.min_angle_of_whole},
              {"decomposition", delaunay::to_json(runs.report)}};
     const std::string name = "pcdm." + one.name;
@@ -122,7 +120,7 @@ Json measure_parted(mpi::Context& context, double millions, const MesherOptions&
     goals.add(name + ".triangles", triangles, "x", per_part >= 4000 ? 1.005 : 1.01);
     goals.add(name + ".exchanges", runs.report.n_exchanges, "", 3);
     goals.add(name + ".other_steps", share_of_other_steps, "", 0.03);
-    goals.add(name + ".min_angle", runs.min_angle, " degrees",
+    goals.add(name + ".min_angle", runs.all_parts.shape.min_angle, " degrees",
               std::min(one.refining.min_angle, runs.min_angle_of_whole), true);
     if (context.size() == 2 && one.speed_goal > 0)
       goals.add(name + ".speed_of_two_ranks", runs.one.least() / runs.all.least(), "x", one.speed_goal, true);

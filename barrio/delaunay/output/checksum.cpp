@@ -7,10 +7,7 @@
 
 #include "barrio/base/hash.hpp"
 #include "barrio/delaunay/parallel/part_edges.hpp"
-#include "barrio/delaunay/parted.hpp"
 #include "barrio/delaunay/segment_edges.hpp"
-#include "barrio/mpi/agree.hpp"
-#include "barrio/mpi/collectives.hpp"
 
 namespace barrio::delaunay {
 namespace {
@@ -46,13 +43,7 @@ std::uint64_t sum_of(const Triangulation& mesh, std::span<const SegmentEdge> edg
 
 std::uint64_t checksum(const Triangulation& mesh) { return sum_of(mesh, segment_edges(mesh)); }
 
-std::uint64_t checksum(mpi::Context& context, const PartedTriangulation& parted) {
-  std::uint64_t sum = 0;
-  mpi::agree_after(context, [&] {
-    parted.visit([&](std::size_t, const Part& part) { sum += sum_of(part.mesh, detail::edges_of(part)); });
-  });
-  return mpi::sum(context, sum);
-}
+std::uint64_t detail::checksum(const Part& part) { return sum_of(part.mesh, detail::edges_of(part)); }
 
 std::uint64_t checksum(const AuditedMesh& mesh) {
   std::uint64_t sum = 0;

@@ -89,44 +89,58 @@ class Piece {
   std::vector<std::uint8_t> types_;
 };
 
-}  // namespace
-
-namespace {
-
 /// A mesh to write, with its edges on segments by ascending triangle.
 struct Source {
+  std::size_t place;  // among those of this rank
   const Triangulation* mesh;
   std::vector<SegmentEdge> edges;
   std::int32_t part;
 };
-/// Call a function with each mesh of this rank.
-using Sources = std::function<void(const std::function<void(const Source&)>&)>;
+/// Meshes of this rank: a function that calls another one with each of them, in any order.
+struct Sources {
+  std::size_t n;
+  std::function<void(const std::function<void(const Source&)>&)> visit;
+};
 
 /// Write meshes of all ranks, in pieces. Collective. @param has_parts  whether cells get the number of their part
 void write_sources(mpi::Context& context, const Sources& sources, const std::vector<Attribute>& attributes,
                    bool has_parts, const std::string& path) {
+  struct Sizes {
+    std::int64_t n_points;
+    std::int64_t n_cells;
+    std::int64_t n_nodes;
+  };
+  /// Visit the pieces of all meshes, each with its number in the mesh.
   const auto for_each_piece = [&](auto&& visit) {
-    std::size_t i = 0;
     mpi::agree_after(context, [&] {
-      sources([&](const Source& source) {
+      sources.visit([&](const Source& source) {
         const std::size_t n_rows = source.mesh->triangles.size();
         std::vector<std::int32_t> places(source.mesh->points.size(), -1);
-        for (std::size_t first = 0; first < n_rows; first += triangles_a_piece)
-          visit(i++, source,
-                Piece(*source.mesh, source.edges, places, first, std::min(first + triangles_a_piece, n_rows)));
+        for (std::size_t i = 0; i * triangles_a_piece < n_rows; ++i)
+          visit(i, source,
+                Piece(*source.mesh, source.edges, places, i * triangles_a_piece,
+                      std::min((i + 1) * triangles_a_piece, n_rows)));
       });
     });
   };
+  std::vector<std::vector<Sizes>> sizes(sources.n);  // of the pieces of each mesh
+  for_each_piece([&](std::size_t, const Source& source, const Piece& piece) {
+    sizes[source.place].push_back({piece.n_points(), piece.n_cells(), piece.n_nodes()});
+  });
+  std::vector<std::size_t> first_piece;  // of each mesh
   std::vector<std::int64_t> n_points;
   std::vector<std::int64_t> n_cells;
   std::vector<std::int64_t> n_nodes;
   std::uint64_t n_triangles = 0;
-  for_each_piece([&](std::size_t, const Source&, const Piece& piece) {
-    n_triangles += static_cast<std::uint64_t>(piece.n_cells());
-    n_points.push_back(piece.n_points());
-    n_cells.push_back(piece.n_cells());
-    n_nodes.push_back(piece.n_nodes());
-  });
+  for (const std::vector<Sizes>& of_mesh : sizes) {
+    first_piece.push_back(n_points.size());
+    for (const Sizes& one : of_mesh) {
+      n_triangles += static_cast<std::uint64_t>(one.n_cells);
+      n_points.push_back(one.n_points);
+      n_cells.push_back(one.n_cells);
+      n_nodes.push_back(one.n_nodes);
+    }
+  }
   constexpr std::uint64_t bytes_a_triangle = 60;
   VtkhdfFile file(context, path, mpi::sum(context, n_triangles) * bytes_a_triangle);
   file.make_grid({.n_points = n_points, .n_cells = n_cells, .n_nodes = n_nodes});
@@ -138,7 +152,8 @@ void write_sources(mpi::Context& context, const Sources& sources, const std::vec
   std::vector<VtkhdfFile::ArrayRows> of_points;
   for (const Attribute& one : attributes)
     of_points.push_back(file.make_array<double>(VtkhdfFile::Of::points, one.name, one.n_components));
-  for_each_piece([&](std::size_t i, const Source& source, const Piece& piece) {
+  for_each_piece([&](std::size_t k, const Source& source, const Piece& piece) {
+    const std::size_t i = first_piece[source.place] + k;
     const Triangulation& mesh = *source.mesh;
     file.put_piece(i, piece.arrays());
     const auto region_of = [&](std::size_t row) { return mesh.triangles[row].region(); };
@@ -169,16 +184,18 @@ void write_sources(mpi::Context& context, const Sources& sources, const std::vec
 }  // namespace
 
 void write_vtkhdf(mpi::Context& context, const Triangulation& mesh, const std::string& path) {
-  const Sources sources = [&](const auto& visit) {
-    if (context.is_root()) visit({&mesh, segment_edges(mesh), 0});
-  };
+  const Sources sources{context.is_root() ? 1U : 0U, [&](const auto& visit) {
+                          if (context.is_root()) visit({0, &mesh, segment_edges(mesh), 0});
+                        }};
   write_sources(context, sources, detail::share_attributes(context, mesh), false, path);
 }
 
 void write_vtkhdf(mpi::Context& context, const PartedTriangulation& parted, const std::string& path) {
-  const Sources sources = [&](const auto& visit) {
-    parted.visit([&](std::size_t, const Part& part) { visit({&part.mesh, detail::edges_of(part), part.number}); });
-  };
+  const Sources sources{parted.n_local(), [&](const auto& visit) {
+                          parted.visit([&](std::size_t i, const Part& part) {
+                            visit({i, &part.mesh, detail::edges_of(part), part.number});
+                          });
+                        }};
   write_sources(context, sources, parted.attributes, true, path);
 }
 

@@ -25,4 +25,7 @@ namespace barrio::delaunay::detail {
 /// As `segment_edges`.
 [[nodiscard]] std::vector<SegmentEdge> edges_of(const Part& part);
 
+/// Compute the checksum of the triangles of a part and of the edges on segments that it owns.
+[[nodiscard]] std::uint64_t checksum(const Part& part);
+
 }  // namespace barrio::delaunay::detail

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "barrio/base/memory.hpp"
 #include "barrio/delaunay/parallel/part_bytes.hpp"
 
 namespace barrio::delaunay::detail {
@@ -83,6 +84,12 @@ void PartShelf::evict(Place& place) {
   place.part = {};
   place.is_in_memory = false;
   used_bytes_ -= place.n_bytes;
+  constexpr std::uint64_t often = std::uint64_t{32} << 20U;
+  evicted_bytes_ += place.n_bytes;
+  if (evicted_bytes_ >= often) {
+    return_free_memory();
+    evicted_bytes_ = 0;
+  }
   place.n_bytes = 0;
 }
 

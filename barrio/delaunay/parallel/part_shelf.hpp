@@ -28,6 +28,7 @@ class PartShelf {
   [[nodiscard]] Part& take(std::size_t i, std::uint64_t n_more_bytes = 0);
   /// End the use of a part. @param is_changed  else its copy on the disk stays valid
   void give_back(std::size_t i, bool is_changed);
+  [[nodiscard]] bool is_in_memory(std::size_t i) const noexcept { return places_[i].is_in_memory; }
   /// Begin to read a part, if it is on the disk and there is room.
   void prefetch(std::size_t i);
 
@@ -52,6 +53,7 @@ class PartShelf {
   std::optional<mobile::Store> store_;
   std::uint64_t max_bytes_ = UINT64_MAX;
   std::uint64_t used_bytes_ = 0;
+  std::uint64_t evicted_bytes_ = 0;  // since free memory was returned
   std::uint64_t clock_ = 0;
 };
 

@@ -54,12 +54,6 @@ void close_up(Part& part) {
   part.is_compact = true;
 }
 
-/// Visit the parts of all ranks. Collective. @throws AgreedError if one cannot be read
-template <class Visit>
-void visit_together(mpi::Context& context, const PartedTriangulation& parted, Visit&& visit) {
-  mpi::agree_after(context, [&] { parted.visit([&](std::size_t, const Part& part) { visit(part); }); });
-}
-
 }  // namespace
 
 PartedTriangulation::PartedTriangulation() : shelf_(std::make_unique<detail::PartShelf>()) {}
@@ -72,51 +66,51 @@ std::size_t PartedTriangulation::n_local() const noexcept { return shelf_->size(
 std::uint64_t PartedTriangulation::memory_bytes() const noexcept { return shelf_->memory_bytes(); }
 
 void PartedTriangulation::visit(const std::function<void(std::size_t, const Part&)>& visit) const {
-  for (std::size_t i = 0; i < shelf_->size(); ++i) {
+  const std::size_t n = shelf_->size();
+  // begin at the end that is in memory: the other end would push it out before it is visited
+  const bool is_backward = n > 0 && shelf_->is_in_memory(n - 1) && !shelf_->is_in_memory(0);
+  for (std::size_t k = 0; k < n; ++k) {
+    const std::size_t i = is_backward ? n - 1 - k : k;
     Part& part = shelf_->take(i);
-    if (i + 1 < shelf_->size()) shelf_->prefetch(i + 1);
+    if (k + 1 < n) shelf_->prefetch(is_backward ? i - 1 : i + 1);
     if (!part.is_compact) close_up(part);
     visit(i, part);
     shelf_->give_back(i, false);  // a copy on the disk is as good, if not compact
   }
 }
 
-PartedSize size_of(mpi::Context& context, const PartedTriangulation& parted) {
+PartedSummary summarize(mpi::Context& context, const PartedTriangulation& parted) {
+  PartedSummary all{.shape = {.min_angle = 180.0, .min_area = std::numeric_limits<double>::infinity()}};
+  ShapeStatistics& shape = all.shape;
+  mpi::ExactSum area;
+  std::vector<std::int32_t> is_used(parted.regions.size(), 0);
   std::array<std::int64_t, 2> sums{};
-  visit_together(context, parted, [&](const Part& part) {
-    sums[0] += detail::n_owned_alone(part);
-    sums[1] += part.mesh.n_triangles();
+  mpi::agree_after(context, [&] {
+    parted.visit([&](std::size_t, const Part& part) {
+      sums[0] += detail::n_owned_alone(part);
+      sums[1] += part.mesh.n_triangles();
+      all.checksum += detail::checksum(part);
+      for (const Triangle& t : part.mesh.triangles.items()) is_used[part.regions[t.region()]] = 1;
+      if (part.mesh.n_triangles() == 0) return;
+      const ShapeStatistics one = shape_statistics(part.mesh);
+      for (std::size_t d = 0; d < one.n_of_degree.size(); ++d) shape.n_of_degree[d] += one.n_of_degree[d];
+      area.add(one.area);
+      shape.min_angle = std::min(shape.min_angle, one.min_angle);
+      shape.min_area = std::min(shape.min_area, one.min_area);
+      shape.max_area = std::max(shape.max_area, one.max_area);
+    });
   });
   mpi::all_reduce(context, std::span<std::int64_t>(sums), MPI_SUM);
-  return {sums[0] + parted.n_shared, sums[1]};
-}
-
-std::int64_t n_used_regions(mpi::Context& context, const PartedTriangulation& parted) {
-  std::vector<std::int32_t> is_used(parted.regions.size(), 0);
-  visit_together(context, parted, [&](const Part& part) {
-    for (const Triangle& t : part.mesh.triangles.items()) is_used[part.regions[t.region()]] = 1;
-  });
+  all.n_vertices = sums[0] + parted.n_shared;
+  all.n_triangles = sums[1];
   mpi::all_reduce(context, std::span<std::int32_t>(is_used), MPI_MAX);
-  return is_used.empty() ? 0 : std::count(is_used.begin() + 1, is_used.end(), 1);
-}
-
-ShapeStatistics shape_statistics(mpi::Context& context, const PartedTriangulation& parted) {
-  ShapeStatistics all{.min_angle = 180.0, .min_area = std::numeric_limits<double>::infinity()};
-  mpi::ExactSum area;
-  visit_together(context, parted, [&](const Part& part) {
-    if (part.mesh.n_triangles() == 0) return;
-    const ShapeStatistics one = shape_statistics(part.mesh);
-    for (std::size_t d = 0; d < one.n_of_degree.size(); ++d) all.n_of_degree[d] += one.n_of_degree[d];
-    area.add(one.area);
-    all.min_angle = std::min(all.min_angle, one.min_angle);
-    all.min_area = std::min(all.min_area, one.min_area);
-    all.max_area = std::max(all.max_area, one.max_area);
-  });
-  mpi::all_reduce(context, std::span<std::int64_t>(all.n_of_degree), MPI_SUM);
-  all.area = mpi::ExactSum::over_all(context, std::span(&area, 1))[0];
-  all.min_angle = mpi::min(context, all.min_angle);
-  all.min_area = mpi::min(context, all.min_area);
-  all.max_area = mpi::max(context, all.max_area);
+  all.n_regions = is_used.empty() ? 0 : std::count(is_used.begin() + 1, is_used.end(), 1);
+  all.checksum = mpi::sum(context, all.checksum);
+  mpi::all_reduce(context, std::span<std::int64_t>(shape.n_of_degree), MPI_SUM);
+  shape.area = mpi::ExactSum::over_all(context, std::span(&area, 1))[0];
+  shape.min_angle = mpi::min(context, shape.min_angle);
+  shape.min_area = mpi::min(context, shape.min_area);
+  shape.max_area = mpi::max(context, shape.max_area);
   return all;
 }
 

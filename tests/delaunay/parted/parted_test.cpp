@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <functional>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <random>
 #include <string>
 #include <utility>
@@ -20,6 +22,7 @@
 #include "barrio/delaunay/write.hpp"
 #include "barrio/io/read.hpp"
 #include "barrio/mesh/mesh.hpp"
+#include "barrio/mobile/store.hpp"
 #include "barrio/mpi/collectives.hpp"
 #include "tests/delaunay/cases.hpp"
 #include "tests/support/mpi_test.hpp"
@@ -53,21 +56,22 @@ void check_case(const std::string& what, const PlanarGraph& graph, const RefineO
   SCOPED_TRACE(what);
   const Refined made = refine_in_parts(world(), graph, options, n_parts);
   validate(world(), made.parted);
-  const std::uint64_t sum = checksum(world(), made.parted);
-  const PartedSize size = size_of(world(), made.parted);
+  const PartedSummary all = summarize(world(), made.parted);
   const Refined again = refine_in_parts(alone(), graph, options, n_parts);
-  EXPECT_EQ(checksum(alone(), again.parted), sum);
-  EXPECT_EQ(size_of(alone(), again.parted).n_triangles, size.n_triangles);
-  EXPECT_EQ(size_of(alone(), again.parted).n_vertices, size.n_vertices);
+  const PartedSummary of_again = summarize(alone(), again.parted);
+  EXPECT_EQ(of_again.checksum, all.checksum);
+  EXPECT_EQ(of_again.n_triangles, all.n_triangles);
+  EXPECT_EQ(of_again.n_vertices, all.n_vertices);
+  EXPECT_EQ(of_again.shape.area, all.shape.area);
   EXPECT_EQ(again.report.n_interface_points, made.report.n_interface_points);
   EXPECT_EQ(again.report.refinement.n_segment_points, made.report.refinement.n_segment_points);
 
   const std::string path = barrio::test::scratch() / "parted.h5m";
   write_h5m(world(), made.parted, path);
   const AuditedMesh back = read_audited(path);
-  EXPECT_EQ(std::ssize(back.triangles), size.n_triangles);
-  EXPECT_EQ(std::ssize(back.points), size.n_vertices);
-  EXPECT_EQ(checksum(back), sum);
+  EXPECT_EQ(std::ssize(back.triangles), all.n_triangles);
+  EXPECT_EQ(std::ssize(back.points), all.n_vertices);
+  EXPECT_EQ(checksum(back), all.checksum);
   const Audit found = audit(back, graph,
                             {.min_angle = options.min_angle,
                              .max_area = options.max_area,
@@ -166,11 +170,50 @@ TEST(Parted, CountsAreNearThoseOfTheWhole) {
   Triangulation whole = triangulate(graph);
   refine(whole, options);
   const Refined made = refine_in_parts(world(), graph, options, 16);
-  const PartedSize size = size_of(world(), made.parted);
-  EXPECT_LE(static_cast<double>(size.n_triangles), 1.005 * static_cast<double>(whole.n_triangles()));
+  EXPECT_LE(static_cast<double>(summarize(world(), made.parted).n_triangles),
+            1.005 * static_cast<double>(whole.n_triangles()));
   EXPECT_LE(made.report.n_exchanges, 3);
   EXPECT_LE(made.report.part_imbalance, 1.15);
   EXPECT_GE(made.report.min_corner, 35.0);
+}
+
+/// A folder on a disk. The usual scratch folder may lie in memory.
+std::string folder_on_disk() {
+  const auto path = std::filesystem::current_path() / "parted-scratch";
+  std::filesystem::create_directories(path);
+  return path.string();
+}
+
+TEST(Parted, PartsOnTheDiskGiveTheSameFile) {
+  const std::string scratch = folder_on_disk();
+  if (mobile::folder_kind(scratch) == mobile::FolderKind::memory) GTEST_SKIP() << scratch << " is in memory";
+  const PlanarGraph graph = pipe_section(60, 20);
+  const RefineOptions options{.max_area = 0.0001};
+  const std::filesystem::path in_memory = barrio::test::scratch() / "memory";
+  const std::filesystem::path on_disk = barrio::test::scratch() / "disk";
+  const Refined one = refine_in_parts(world(), graph, options, 40);
+  for (const char* ending : {".h5m", ".vtkhdf"}) write(world(), one.parted, in_memory.string() + ending);
+  for (const std::uint64_t max_bytes : {std::uint64_t{1}, std::uint64_t{200'000}}) {
+    PartReport report;
+    const PartedTriangulation other =
+        delaunay::refine_in_parts(world(), world().is_root() ? triangulate(graph) : Triangulation(), options,
+                                  {.n_parts = 40, .max_memory_bytes = max_bytes, .scratch = scratch}, report);
+    EXPECT_GT(report.bytes_written, 500'000U);
+    EXPECT_LE(other.memory_bytes(), std::max<std::uint64_t>(max_bytes, 200'000));
+    validate(world(), other);
+    EXPECT_EQ(summarize(world(), other).checksum, summarize(world(), one.parted).checksum);
+    EXPECT_EQ(report.n_exchanges, one.report.n_exchanges);
+    EXPECT_EQ(report.n_parts_told, one.report.n_parts_told);
+    for (const char* ending : {".h5m", ".vtkhdf"}) {
+      write(world(), other, on_disk.string() + ending);
+      const auto bytes_of = [&](const std::filesystem::path& path) {
+        std::ifstream file(path.string() + ending, std::ios::binary);
+        return std::string(std::istreambuf_iterator<char>(file), {});
+      };
+      EXPECT_EQ(bytes_of(on_disk), bytes_of(in_memory)) << ending;
+      mpi::barrier(world());
+    }
+  }
 }
 
 TEST(Parted, FaultsAreToldToAllRanks) {
@@ -189,8 +232,16 @@ TEST(Parted, FaultsAreToldToAllRanks) {
   // a function that fails in some parts only
   EXPECT_EQ(code_of({.area_at = [](const Point& p) { return p[0] > 0.9 && p[1] > 0.9 ? -1.0 : 0.001; }}, 8),
             ErrorCode::bad_input);
-  Triangulation mesh = world().is_root() ? triangulate(unit_square(1)) : Triangulation();
   PartReport report;
+  const PartOptions no_folder{.n_parts = 4, .max_memory_bytes = 1000, .scratch = "/no/such/folder"};
+  try {
+    static_cast<void>(delaunay::refine_in_parts(
+        world(), world().is_root() ? triangulate(unit_square(2)) : Triangulation(), {}, no_folder, report));
+    ADD_FAILURE() << "no error";
+  } catch (const AgreedError& error) {
+    EXPECT_EQ(error.code(), ErrorCode::failed);
+  }
+  Triangulation mesh = world().is_root() ? triangulate(unit_square(1)) : Triangulation();
   const PartedTriangulation parted =
       delaunay::refine_in_parts(world(), std::move(mesh), {.max_area = 0.1}, {.n_parts = 2}, report);
   EXPECT_THROW(write(world(), parted, barrio::test::scratch() / "parted.msh"), AgreedError);
