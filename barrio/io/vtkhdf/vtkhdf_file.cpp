@@ -91,6 +91,8 @@ class CatalogReader {
   /// Read numbers of the pieces of the step.
   [[nodiscard]] std::vector<std::int64_t> of_pieces(const std::string& dataset, std::int64_t n) const {
     std::vector<std::int64_t> numbers = files::read_integers(file_, dataset, {catalog_.first_piece, n});
+    if (std::ssize(numbers) != n)
+      refuse_vtkhdf(path_, fmt::format("has {} numbers for {} pieces in '{}'", numbers.size(), n, dataset));
     std::int64_t sum = 0;
     for (const std::int64_t one : numbers)
       if (one < 0 || __builtin_add_overflow(sum, one, &sum))

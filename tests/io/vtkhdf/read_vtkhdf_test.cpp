@@ -335,6 +335,13 @@ TEST(BadVtkhdf, FaultsAreNamed) {
   spoil("negative", set("NumberOfPoints", 1, -6), "has -6 in '/VTKHDF/NumberOfPoints', which makes no sense");
   spoil("cells", set("Lines/NumberOfCells", 0, 3), "has 5 rows in '/VTKHDF/CellData/load'");
   spoil(
+      "table", [](const fs::path& path) { test::replace(path, "/VTKHDF/Polygons/NumberOfCells", {2, 3}, false); },
+      "has 6 numbers for 2 pieces in '/VTKHDF/Polygons/NumberOfCells'");
+  spoil(
+      "empty_rows",
+      [](const fs::path& path) { test::replace(path, "/VTKHDF/Lines/NumberOfConnectivityIds", {2, 0}, false); },
+      "has 0 numbers for 2 pieces");
+  spoil(
       "no_points", [](const fs::path& path) { test::remove_link(path, "/VTKHDF/NumberOfPoints"); },
       "lacks a list 'NumberOfPoints'");
   spoil(
