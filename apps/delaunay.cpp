@@ -115,7 +115,7 @@ class Delaunay : public Command {
                "--memory", memory_,
                "For --method pcdm: memory for parts on each node, shared by its ranks, such as 1GiB or 500MB; parts "
                "that do not fit lie in a scratch file on a disk. Default: no limit")
-            ->transform(CLI::AsSizeValue(false));
+            ->transform(CLI::AsSizeValue(true));
     CLI::Option* const scratch =
         app.add_option("--scratch", scratch_,
                        "Folder of the scratch file, on a local disk. Default: that of the output")

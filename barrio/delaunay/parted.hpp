@@ -75,8 +75,8 @@ class PartedTriangulation {
 
   /// Return the number of parts of this rank.
   [[nodiscard]] std::size_t n_local() const noexcept;
-  /// Visit the parts of this rank, in ascending or descending order. Local. @param visit  called with the place of a part, and the part,
-  /// which lives until it returns
+  /// Visit the parts of this rank, in ascending or descending order. Local. @param visit  called with the place of a
+  /// part, and the part, which lives until it returns
   /// @throws Error{failed} if a part cannot be read from the disk. Cost: without a limit of memory none
   void visit(const std::function<void(std::size_t, const Part&)>& visit) const;
   /// Return the bytes of parts that are in memory. Local.

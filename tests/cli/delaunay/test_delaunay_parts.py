@@ -44,6 +44,51 @@ class InParts(Case):
         self.assert_code(audit, 0)
         self.assertIn("Vatnaj", barrio("info", mesh).out)
 
+    def test_a_limit_of_memory_changes_nothing_but_the_memory(self) -> None:
+        bounds = ["--max-area", "0.00002", "--parts", "60"]
+        whole, small = self.folder / "whole.h5m", self.folder / "small.h5m"
+        made = barrio("delaunay", PLATE, *bounds, *PCDM, "-o", whole, "--json", ranks=2)
+        self.assert_code(made, 0)
+        scratch = ["--scratch", os.getcwd()]  # on a disk, unlike some folders for tests
+        limited = barrio(
+            "delaunay",
+            PLATE,
+            *bounds,
+            *PCDM,
+            "--memory",
+            "6MB",
+            *scratch,
+            "-o",
+            small,
+            "--json",
+            ranks=2,
+        )
+        if "is in memory" in limited.err:
+            self.skipTest(f"{os.getcwd()} is in memory")
+        self.assert_code(limited, 0)
+        self.assertTrue(filecmp.cmp(whole, small, shallow=False))
+        self.assertEqual(limited.json()["options"]["memory"], 6_000_000)
+        self.assertGreater(limited.json()["parts"]["bytes_written"], 5_000_000)
+        self.assertLess(limited.json()["memory_bytes"], 6_000_000)
+        self.assertGreater(made.json()["memory_bytes"], 20_000_000)
+
+    def test_scratch_folders_that_do_not_do(self) -> None:
+        mesh = self.folder / "x.h5m"
+        limit = [*PCDM, "--memory", "1GB"]
+        for folder, code, said in (
+            (self.folder / "none", 1, "does not exist"),
+            ("/dev/shm", 2, "is in memory"),
+        ):
+            if not os.path.isdir("/dev/shm") and code == 2:
+                continue
+            made = barrio("delaunay", PLATE, *limit, "--scratch", folder, "-o", mesh, ranks=2)
+            self.assert_code(made, code)
+            self.assertIn(said, made.err)
+        self.assert_code(barrio("delaunay", PLATE, "--memory", "1GB", "-o", mesh), 2)
+        self.assert_code(barrio("delaunay", PLATE, "--parts", "4", "-o", mesh), 2)
+        self.assert_code(barrio("delaunay", PLATE, *PCDM, "--memory", "much", "-o", mesh), 2)
+        self.assertEqual(os.listdir(self.folder), [])
+
     def test_what_does_not_go_together_is_refused_and_writes_nothing(self) -> None:
         mesh = self.folder / "x.h5m"
         for words in (
