@@ -134,7 +134,7 @@ struct PartReport {
                                                   const RefineOptions& options, const PartOptions& part_options,
                                                   PartReport& report);
 
-/// What all parts have together.
+/// Totals of all parts.
 struct PartedSummary {
   std::int64_t n_vertices = 0;  ///< those that parts share count once
   std::int64_t n_triangles = 0;
@@ -143,7 +143,7 @@ struct PartedSummary {
   std::uint64_t checksum = 0;  ///< that of `checksum` for the whole: it depends on the mesh, not on ranks
 };
 
-/// Summarize all parts. Collective. @throws AgreedError{failed} if a part cannot be read from the disk
+/// Compute the totals of all parts. Collective. @throws AgreedError{failed} if a part cannot be read from the disk
 /// Cost: a visit of all parts, some 50 ns a triangle
 [[nodiscard]] PartedSummary summarize(mpi::Context& context, const PartedTriangulation& parted);
 
