@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <cstring>
@@ -46,7 +47,10 @@ class Stores : public testing::TestWithParam<bool> {
 Block block_of(std::size_t n, std::uint64_t seed) {
   Block block(n);
   std::mt19937_64 random(seed);
-  for (std::size_t i = 0; i < n; ++i) block.data()[i] = static_cast<std::byte>(random());
+  for (std::size_t i = 0; i < n; i += sizeof(std::uint64_t)) {
+    const std::uint64_t word = random();
+    std::memcpy(block.data() + i, &word, std::min(sizeof(word), n - i));
+  }
   return block;
 }
 
