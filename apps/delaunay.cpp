@@ -439,6 +439,11 @@ class Delaunay : public Command {
           "times the mean\n",
           n(r["parts"]["n"]), n(r["parts"]["interfaces"]), n(r["parts"]["interface_points"]),
           n(r["parts"]["exchanges"]), r["parts"]["imbalance_of_parts"].get<double>());
+    if (r.contains("parts") && r["parts"]["bytes_written"].get<std::uint64_t>() > 0)
+      text += fmt::format("  scratch file: {} written, {} read; a rank had at most {} in memory\n",
+                          format_bytes(r["parts"]["bytes_written"].get<std::uint64_t>()),
+                          format_bytes(r["parts"]["bytes_read"].get<std::uint64_t>()),
+                          format_bytes(r["peak_bytes_of_rank"].get<std::uint64_t>()));
     if (const auto projection = r["projection"].get<std::string>(); !projection.empty())
       text += fmt::format("  projected: {}{}\n", projection,
                           r["has_default_projection"].get<bool>()

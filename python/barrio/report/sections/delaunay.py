@@ -90,10 +90,15 @@ def _in_parts(document: Document) -> str:
     edges = words.plural(document.number("parts", "interfaces"), "edge")
     times = words.plural(document.number("parts", "exchanges"), "exchange")
     most = words.number(document.number("parts", "imbalance_of_parts"))
-    return (
+    said = (
         f" The domain was cut into {words.plural(n, 'part')} along {edges}; both sides of each agreed "
         f"after {times}. The largest part has {most} times the mean."
     )
+    written = document.number("parts", "bytes_written")
+    if written:
+        limit = words.in_bytes(document.number("options", "memory"))
+        said += f" Of memory for them, {limit} were allowed on a node: {words.in_bytes(written)} went to the disk."
+    return said
 
 
 def _asked(document: Document) -> str:
