@@ -126,10 +126,11 @@ struct PartReport {
 /// meet the bounds of `refine`; edges between parts need not be Delaunay.
 /// @param mesh  from `triangulate`, on rank 0, not refined or compact; ignored on others
 /// @param options  the same on all ranks. `moves_points` is refused, as is a limit of triangles
-/// @throws AgreedError{usage} as refine, {bad_input} as refine, {internal} if two parts split an edge differently
-/// Cost: decomposition on rank 0, linear in the mesh there, which is in memory twice; then that of refine, divided by
-/// ranks; two or three exchanges with the ranks of adjacent parts, each with one reduction
-/// Source: Chew, Chrisochoides and Sukup 1997; Chernikov and Chrisochoides 2008 (TOMS 872)
+/// @throws AgreedError{usage} as refine, {bad_input} as refine; {failed} if the min angle is not reached, since parts
+/// that end early do not match, or if the scratch file cannot be written or read; {internal} if two parts split an edge
+/// differently Cost: decomposition on rank 0, linear in the mesh there, which is in memory twice; then that of refine,
+/// divided by ranks; two or three exchanges with the ranks of adjacent parts, each with one reduction Source: Chew,
+/// Chrisochoides and Sukup 1997; Chernikov and Chrisochoides 2008 (TOMS 872)
 [[nodiscard]] PartedTriangulation refine_in_parts(mpi::Context& context, Triangulation mesh,
                                                   const RefineOptions& options, const PartOptions& part_options,
                                                   PartReport& report);

@@ -1,11 +1,13 @@
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <numeric>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "barrio/base/error.hpp"
 #include "barrio/delaunay/output/buffered.hpp"
 #include "barrio/delaunay/output/h5m_sets.hpp"
 #include "barrio/delaunay/parallel/part_edges.hpp"
@@ -333,6 +335,12 @@ void put_attributes(H5mFile& file, const Part& part, const PartPlaces& places,
 void write_h5m(mpi::Context& context, const PartedTriangulation& parted, const std::string& path) {
   const PartedPlaces places(context, parted);
   const std::vector<RowSet> sets = places.sets();
+  constexpr std::int64_t max_ids = std::numeric_limits<std::int32_t>::max();
+  mpi::agree_after(context, [&] {
+    if (places.n_vertices() + places.n_triangles() + places.n_edges() >= max_ids)
+      refuse(ErrorCode::failed, path, "would need more than 2^31 ids of vertices, triangles and edges",
+             "write .vtkhdf, or allow larger triangles");
+  });
   H5mFile file(context, path,
                {.n_vertices = places.n_vertices(),
                 .elements = {{.type = "Tri", .n_nodes = 3, .n = places.n_triangles(), .has_short_ids = true},

@@ -67,6 +67,7 @@ class PartedRefinement {
     report_.seconds_of_first_step = mpi::max(context_, seconds_since(start));
     start = std::chrono::steady_clock::now();
     exchange_splits();
+    check_complete();
     report_.seconds_of_other_steps = mpi::max(context_, seconds_since(start));
     sum_report();
     return std::move(result_);
@@ -85,7 +86,15 @@ class PartedRefinement {
   [[nodiscard]] std::size_t place_of(std::int32_t part) const noexcept {
     return static_cast<std::size_t>(part - result_.first_part);
   }
+  /// Refine a part. The refinement ends here: what it borrows of the part may go to the disk afterwards.
+  template <class Run>
+  [[nodiscard]] RefineReport refined(Part& part, std::size_t i, Run&& run) {
+    Refinement refinement(part.mesh, options_, setting_of(part, i));
+    run(refinement);
+    return refinement.report();
+  }
   void end_step(Part& part, std::size_t i, const RefineReport& report);
+  void check_complete();
   void sum_report();
 
   [[nodiscard]] PartSetting setting_of(const Part& part, std::size_t i) {
@@ -303,9 +312,7 @@ void PartedRefinement::refine_first() {
       if (i == 0) result_.first_part = part.number;
       lists_[i] = part.interfaces;
       for (const Interface& one : part.interfaces) interfaces_[i].add(part.mesh, one.ends, one.segment);
-      Refinement refinement(part.mesh, options_, setting_of(part, i));
-      refinement.run();
-      end_step(part, i, refinement.report());
+      end_step(part, i, refined(part, i, [](Refinement& refinement) { refinement.run(); }));
       n_done_ += n_triangles_[i];
       first_splits_[i] = interfaces_[i].take_splits();
       std::ranges::stable_sort(first_splits_[i], {}, &InterfaceSplit::interface);
@@ -346,11 +353,12 @@ void PartedRefinement::follow(std::size_t i) {
   Part& part = shelf().take(i);
   interfaces_[i].sort_wanted();
   const std::size_t n_before = interfaces_[i].n_splits();
-  Refinement refinement(part.mesh, options_, setting_of(part, i));
-  refinement.follow_interfaces();
+  const RefineReport report = refined(part, i, [](Refinement& refinement) { refinement.follow_interfaces(); });
+  if (report.is_complete && !interfaces_[i].rows_to_split(part.mesh).empty())
+    refuse(ErrorCode::internal, fmt::format("part {}", part.number), "has not followed all splits of its interfaces");
   interfaces_[i].clear_wanted();
   if (interfaces_[i].n_splits() > n_before) was_told_[i] = 1;
-  end_step(part, i, refinement.report());
+  end_step(part, i, report);
 }
 
 /// Note what a step has done to a part, and let it go to the disk.
@@ -425,6 +433,17 @@ void PartedRefinement::take(std::span<const SplitMessage> messages) {
     if (k + 1 < changing.size()) shelf().prefetch(changing[k + 1]);
     follow(changing[k]);
   }
+}
+
+/// Refuse parts that ended early: they may lack vertices that the other sides of their interfaces have.
+void PartedRefinement::check_complete() {
+  mpi::agree_after(context_, [&] {
+    const RefineReport& all = report_.refinement;
+    if (all.is_complete) return;
+    refuse(ErrorCode::failed, fmt::format("a min angle of {:g} degrees", options_.min_angle),
+           "is not reached in some part",
+           "use a smaller one, or refine the domain as a whole, which keeps what was reached");
+  });
 }
 
 void PartedRefinement::sum_report() {
