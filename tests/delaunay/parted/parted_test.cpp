@@ -216,6 +216,24 @@ TEST(Parted, PartsOnTheDiskGiveTheSameFile) {
   }
 }
 
+TEST(Parted, AnAngleThatIsNotReachedIsRefused) {
+  const std::string scratch = folder_on_disk();
+  if (mobile::folder_kind(scratch) == mobile::FolderKind::memory) GTEST_SKIP() << scratch << " is in memory";
+  std::mt19937_64 random(1133);
+  random.discard(1);
+  const PlanarGraph graph = test::random_graph(random, test::Hardness::fans, 0.02);
+  PartReport report;
+  try {
+    static_cast<void>(delaunay::refine_in_parts(world(), world().is_root() ? triangulate(graph) : Triangulation(),
+                                                {.min_angle = 33, .max_area = 0.0003},
+                                                {.n_parts = 18, .max_memory_bytes = 1000, .scratch = scratch}, report));
+    ADD_FAILURE() << "no error";
+  } catch (const AgreedError& error) {
+    EXPECT_EQ(error.code(), ErrorCode::failed);
+    EXPECT_NE(std::string(error.what()).find("is not reached"), std::string::npos) << error.what();
+  }
+}
+
 TEST(Parted, FaultsAreToldToAllRanks) {
   const auto code_of = [&](const RefineOptions& options, std::int32_t n_parts) {
     try {
