@@ -26,10 +26,11 @@ constexpr std::size_t padded(std::size_t n_bytes) noexcept { return (n_bytes + 7
 /// Header of a message buffer of a round; messages follow it back to back.
 struct PacketHeader {
   std::uint64_t payload_bytes : 40;
-  /// In the last packet of a round to this neighbour 1 + the number of introductions after the payload; else 0.
+  /// In the last packet of a round to this neighbour 1 + the number of introductions after the payload; else 0. In a
+  /// stream: what it announces.
   std::uint64_t last : 24;
-  /// In a last packet the number of packets of the round; in a parcel the number of the round; else the size of the
-  /// next packet if that is large, or 0.
+  /// In a last packet the number of packets of the round; in a parcel the number of the round; in a stream the number
+  /// of packets that its sender has read; else the size of the next packet if that is large, or 0.
   std::uint64_t count_or_next_bytes;
   detail::MessageKind kind;  ///< the same for all packets that a rank sends in a round
 };

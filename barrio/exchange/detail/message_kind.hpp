@@ -29,6 +29,7 @@ enum class RoundCall : std::uint8_t {
   reduce,
   allreduce,
   gather_scatter,
+  stream,     ///< messages outside rounds
   cancelled,  ///< round that its rank has cancelled
 };
 

@@ -29,6 +29,15 @@ class RankTable {
     }
   }
 
+  /// Add a rank that is not there. Cost: constant on average; now and then the table is filled anew.
+  /// @param ranks  those that are there, by place; the last one is the new one
+  void add(std::span<const Rank> ranks) {
+    if (2 * ranks.size() + 2 > entries_.size()) return assign(ranks);
+    std::size_t at = first_place(ranks.back());
+    while (entries_[at].rank >= 0) at = next_place(at);
+    entries_[at] = {ranks.back(), static_cast<std::uint32_t>(ranks.size() - 1)};
+  }
+
   /// Find a rank. @return its place, or `none`
   [[nodiscard]] std::uint32_t find(Rank rank) const noexcept {
     std::size_t at = first_place(rank);

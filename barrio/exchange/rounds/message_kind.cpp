@@ -27,6 +27,7 @@ std::string_view name(RoundCall call) noexcept {
     case RoundCall::reduce: return "neighbor_reduce";
     case RoundCall::allreduce: return "neighbor_allreduce";
     case RoundCall::gather_scatter: return "a gather-scatter";
+    case RoundCall::stream: return "a stream";
     case RoundCall::cancelled: return "a cancelled round";
   }
   return "an unknown round";

@@ -33,9 +33,16 @@ T& attribute(MPI_Comm comm, int key) {
 
 // Static keys are harmless: the state belongs to the communicators.
 
-std::vector<PacketCore*>& open_rounds(MPI_Comm comm) {
-  static const int key = make_key<std::vector<PacketCore*>>();
-  return attribute<std::vector<PacketCore*>>(comm, key);
+std::vector<Intake*>& open_rounds(MPI_Comm comm) {
+  static const int key = make_key<std::vector<Intake*>>();
+  return attribute<std::vector<Intake*>>(comm, key);
+}
+
+bool take_in_all(std::span<Intake* const> rounds, const Intake* but) {
+  bool is_some = false;
+  for (Intake* const one : rounds)
+    if (one != but && one->take_in()) is_some = true;
+  return is_some;
 }
 
 int& n_open_rounds() {

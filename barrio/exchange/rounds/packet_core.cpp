@@ -61,7 +61,7 @@ PacketCore::PacketCore(mpi::Context& context, std::vector<Rank> neighbours, cons
   allocate_tables();
   termination_ = prepare(options_.termination);
   // A rank that fills a round may wait for one that already agrees on the outcome to take its packets in.
-  context.set_idle_work([&rounds = open_rounds_] { look_at_all(rounds); });
+  context.set_idle_work([&rounds = open_rounds_] { take_in_all(rounds); });
 }
 
 Termination PacketCore::prepare(Termination wanted) {
@@ -146,7 +146,7 @@ void PacketCore::complete_sends() {
   for (const std::span<MPI_Request> sends : {std::span(requests_), std::span(parcel_sends_)}) {
     for (int done = 0; !open_rounds_.empty() && done == 0;) {
       mpi::check(MPI_Testall(mpi::as_count(sends.size()), sends.data(), &done, MPI_STATUSES_IGNORE), "MPI_Testall");
-      if (done == 0 && !look_at_all(open_rounds_, this)) pause();
+      if (done == 0 && !take_in_all(open_rounds_, this)) pause();
     }
     mpi::wait_all(sends, context_.wait_policy());
   }
@@ -205,7 +205,7 @@ MessageKind PacketCore::begin(const MessageKind& kind, const RoundOptions& optio
   const Termination wanted = options.termination.value_or(options_.termination);
   const bool is_first_of_all =
       !agreement_.is_prepared() && wanted != Termination::neighbourhood && wanted != Termination::introductions;
-  if (is_first_of_all && !open_rounds_.empty())
+  if (is_first_of_all && std::ranges::any_of(open_rounds_, &Intake::holds_up))
     misuse("is the first in which all ranks take part, but was begun while another one is open",
            "begin it before, or make the Neighborhood with that termination");
   termination_ = prepare(wanted);
@@ -312,14 +312,7 @@ bool PacketCore::look() {
   const bool agrees = !agreement_.is_reached() && (!escalates() || state_.is_over());
   if (advance_agreement()) return true;
   if (may_be_more_ && !state_.is_over() && take_some(agrees ? 1 : 2)) return true;
-  return look_at_all(open_rounds_, this);
-}
-
-bool PacketCore::look_at_all(std::span<PacketCore* const> rounds, const PacketCore* but) {
-  bool is_some = false;
-  for (PacketCore* const one : rounds)
-    if (one != but && (one->take_some(2) || one->advance_agreement())) is_some = true;
-  return is_some;
+  return take_in_all(open_rounds_, this);
 }
 
 bool PacketCore::may_block() const noexcept {
@@ -328,7 +321,7 @@ bool PacketCore::may_block() const noexcept {
 
 void PacketCore::progress(bool watches_sends, mpi::Pause& pause) {
   const bool blocks = may_block() && (!agreement_.is_needed() || !state_.is_over());
-  if (blocks ? wait_for_some(watches_sends) || advance_agreement() || look_at_all(open_rounds_, this) : look()) {
+  if (blocks ? wait_for_some(watches_sends) || advance_agreement() || take_in_all(open_rounds_, this) : look()) {
     pause.reset();
     n_idle_polls_ = 0;
     return;

@@ -13,6 +13,7 @@
 #include "barrio/exchange/detail/buffer.hpp"
 #include "barrio/exchange/options.hpp"
 #include "barrio/exchange/rounds/agreement.hpp"
+#include "barrio/exchange/rounds/open_rounds.hpp"
 #include "barrio/exchange/rounds/outgoing_parcels.hpp"
 #include "barrio/exchange/rounds/packet_size.hpp"
 #include "barrio/exchange/rounds/round_core.hpp"
@@ -33,7 +34,7 @@ struct PacketCoreOptions {
 };
 
 /// Packet protocol of a Neighborhood: send rings, posted receives, end of a round by `RoundState`.
-class PacketCore final : public RoundCore {
+class PacketCore final : public RoundCore, public Intake {
  public:
   PacketCore(mpi::Context& context, std::vector<Rank> neighbours, const PacketCoreOptions& options);
   ~PacketCore() override;
@@ -67,8 +68,7 @@ class PacketCore final : public RoundCore {
   [[nodiscard]] const RoundStatistics& statistics() const noexcept override { return statistics_; }
   [[nodiscard]] Likeness likeness() const noexcept override;
 
-  /// Take in what has arrived for any of these rounds but one. @return false if nothing has
-  static bool look_at_all(std::span<PacketCore* const> rounds, const PacketCore* but = nullptr);
+  bool take_in() override { return take_some(2) || advance_agreement(); }
 
  private:
   /// Traffic in one direction between two neighbours.
@@ -209,7 +209,7 @@ class PacketCore final : public RoundCore {
   std::optional<Termination> automatic_;  // its meaning, once known
   std::uint32_t ring_depth_;
   mpi::TagBlock tags_;
-  std::vector<PacketCore*>& open_rounds_;
+  std::vector<Intake*>& open_rounds_;
   int& n_open_rounds_;  // of all Contexts
   std::uint64_t epoch_ = 0;
   int tag_ = 0;
