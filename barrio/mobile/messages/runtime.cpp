@@ -1,0 +1,71 @@
+#include "barrio/mobile/runtime.hpp"
+
+#include <utility>
+
+#include "barrio/base/error.hpp"
+#include "barrio/mobile/messages/runtime_core.hpp"
+#include "barrio/mpi/agree.hpp"
+
+namespace barrio::mobile {
+
+void detail::refuse_bytes(std::size_t n_bytes) {
+  refuse(ErrorCode::internal, std::to_string(n_bytes) + " bytes", "are not those of the object that was packed");
+}
+
+Runtime::Runtime(mpi::Context& context, const RuntimeOptions& options) {
+  mpi::agree_after(context, [&] {
+    // the scratch file; tried here, so that a fault is one of all ranks
+    if (options.max_memory_bytes > 0) const Store tried({.folder = options.scratch});
+  });
+  core_ = std::make_unique<detail::RuntimeCore>(*this, context, options);
+}
+Runtime::~Runtime() = default;
+
+void Runtime::add_type(detail::TypeEntry entry) { core_->add_type(std::move(entry)); }
+void Runtime::add_handler(detail::HandlerEntry entry) { core_->add_handler(std::move(entry)); }
+ObjectId Runtime::make(const void* tag, std::shared_ptr<void> object) { return core_->make(tag, std::move(object)); }
+ObjectId Runtime::make_on(const void* tag, Rank rank, const void* object) { return core_->make_on(tag, rank, object); }
+void Runtime::destroy(ObjectId id) { core_->destroy(id); }
+std::byte* Runtime::allocate(const void* tag, ObjectId from, ObjectId to, std::size_t n_bytes) {
+  return core_->allocate(tag, from, to, n_bytes);
+}
+void Runtime::run(const RunOptions& options) { core_->run(options); }
+
+void Runtime::use(ObjectId id, bool is_changed, const std::function<void(void*)>& act) {
+  detail::ObjectTable& objects = core_->objects();
+  const detail::ObjectTable::Slot slot = core_->slot_of(id);
+  void* const object = objects.take(slot);
+  if (is_changed) objects.set_changed(slot);
+  try {
+    act(object);
+  } catch (...) {
+    objects.give_back(slot);
+    throw;
+  }
+  objects.give_back(slot);
+}
+void Runtime::prefetch(ObjectId id) { core_->objects().prefetch(core_->slot_of(id)); }
+bool Runtime::is_in_memory(ObjectId id) const { return core_->objects().is_in_memory(core_->slot_of(id)); }
+
+std::uint64_t Runtime::memory_bytes() const noexcept { return core_->objects().memory_bytes(); }
+RuntimeStatistics Runtime::statistics() const noexcept { return core_->statistics(); }
+mpi::Context& Runtime::context() const noexcept { return core_->context(); }
+
+void Turn::reserve(std::uint64_t n_bytes) { runtime_.core_->objects().make_room(n_bytes); }
+void Turn::serve() { runtime_.core_->serve(); }
+
+Json to_json(const RuntimeStatistics& statistics) {
+  return {{"local_messages", statistics.local_messages},
+          {"remote_messages", statistics.remote_messages},
+          {"handled_messages", statistics.handled_messages},
+          {"turns", statistics.turns},
+          {"steps", statistics.steps},
+          {"waves", statistics.waves},
+          {"loads", statistics.loads},
+          {"evictions", statistics.evictions},
+          {"max_memory_bytes", statistics.max_memory_bytes},
+          {"bytes_written", statistics.store.bytes_written},
+          {"bytes_read", statistics.store.bytes_read}};
+}
+
+}  // namespace barrio::mobile

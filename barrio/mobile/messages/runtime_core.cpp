@@ -1,0 +1,380 @@
+#include "barrio/mobile/messages/runtime_core.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "barrio/base/error.hpp"
+#include "barrio/base/hash.hpp"
+#include "barrio/base/trace.hpp"
+#include "barrio/mpi/agree.hpp"
+#include "barrio/mpi/collectives.hpp"
+
+namespace barrio::mobile::detail {
+namespace {
+
+constexpr RegionName run_region{"mobile.run"};
+
+// Turns between two looks at the network, and the time after which packets leave that are not full.
+constexpr std::uint64_t max_messages_in_a_row = 64;
+constexpr std::chrono::microseconds max_time_in_a_row{50};
+constexpr std::chrono::microseconds max_time_in_packets{200};
+
+std::string name_of(ObjectId id) { return id.is_set() ? fmt::format("object {:#x}", id.word()) : "a null pointer"; }
+
+}  // namespace
+
+RuntimeCore::RuntimeCore(Runtime& runtime, mpi::Context& context, const RuntimeOptions& options)
+    : runtime_(runtime),
+      context_(context),
+      objects_(types_, options.max_memory_bytes, options.scratch),
+      stream_(context, exchange::detail::kind_of_bytes(exchange::detail::RoundCall::stream), options.stream),
+      last_flush_(Clock::now()) {}
+
+void RuntimeCore::add_type(TypeEntry entry) {
+  if (std::ranges::find(types_, entry.tag, &TypeEntry::tag) != types_.end())
+    refuse(ErrorCode::usage, fmt::format("the type {}", entry.name), "was added before", "add each type once");
+  if (types_.size() == std::numeric_limits<std::uint16_t>::max())
+    refuse(ErrorCode::usage, "a runtime", "has no room for more types");
+  types_.push_back(std::move(entry));
+}
+
+std::uint16_t RuntimeCore::find_type(const void* tag) const {
+  const auto found = std::ranges::find(types_, tag, &TypeEntry::tag);
+  if (found == types_.end())
+    refuse(ErrorCode::usage, "an object", "has a type that the runtime does not know", "call add_type<T>() first");
+  return static_cast<std::uint16_t>(found - types_.begin());
+}
+
+void RuntimeCore::add_handler(HandlerEntry entry) {
+  const std::uint16_t type = find_type(entry.type);
+  if (std::ranges::find(handlers_, entry.tag, &HandlerEntry::tag) != handlers_.end())
+    refuse(ErrorCode::usage, fmt::format("a message to the type {}", types_[type].name), "has a handler already",
+           "use a type of its own for each kind of message");
+  if (handlers_.size() == std::numeric_limits<std::uint16_t>::max())
+    refuse(ErrorCode::usage, "a runtime", "has no room for more handlers");
+  handlers_.push_back(std::move(entry));
+  type_of_handler_.push_back(type);
+}
+
+std::uint16_t RuntimeCore::find_handler(const void* tag) {
+  if (tag == last_tag_) [[likely]]
+    return last_handler_;
+  const auto found = std::ranges::find(handlers_, tag, &HandlerEntry::tag);
+  if (found == handlers_.end())
+    refuse(ErrorCode::usage, "a message", "has no handler for this type of objects", "call on<T, M>(handler) first");
+  last_tag_ = tag;
+  return last_handler_ = static_cast<std::uint16_t>(found - handlers_.begin());
+}
+
+ObjectId RuntimeCore::next_id(Rank rank) {
+  if (rank < 0 || rank >= context_.size())
+    refuse(ErrorCode::usage, fmt::format("rank {}", rank), "is not a rank of this job");
+  if (context_.size() > ObjectId::max_ranks)
+    refuse(ErrorCode::usage, "names of objects", fmt::format("have room for {} ranks", ObjectId::max_ranks));
+  const std::uint32_t number = n_made_[rank]++;
+  if (number >= ObjectId::max_objects)
+    refuse(ErrorCode::usage, "names of objects",
+           fmt::format("have room for {} that one rank makes for another", ObjectId::max_objects));
+  return {rank, context_.rank(), number};
+}
+
+ObjectId RuntimeCore::make(const void* tag, std::shared_ptr<void> object) {
+  const std::uint16_t type = find_type(tag);
+  const ObjectId id = next_id(context_.rank());
+  objects_.add(id, type, std::move(object));
+  return id;
+}
+
+ObjectId RuntimeCore::make_on(const void* tag, Rank rank, const void* object) {
+  const std::uint16_t type = find_type(tag);
+  const ObjectId id = next_id(rank);
+  const std::size_t n_bytes = types_[type].bytes(object);
+  std::byte* const place = stream_.allocate(rank, sizeof(Envelope) + n_bytes);
+  const Envelope envelope{id.word(), 0, static_cast<std::uint32_t>(n_bytes), type, 0, Envelope::object};
+  if (envelope.n_bytes != n_bytes)
+    refuse(ErrorCode::usage, fmt::format("an object of {} bytes", n_bytes), "is too large to be sent");
+  std::memcpy(place, &envelope, sizeof envelope);
+  types_[type].pack(object, place + sizeof envelope);
+  return id;
+}
+
+RuntimeCore::Slot RuntimeCore::slot_of(ObjectId id) const {
+  const Slot slot = id.is_set() ? objects_.find(id) : ObjectTable::none;
+  if (slot == ObjectTable::none)
+    refuse(ErrorCode::usage, name_of(id), "is not on this rank",
+           "send it a message, or ask only for objects of the rank that ptr.rank() tells");
+  return slot;
+}
+
+void RuntimeCore::destroy(ObjectId id) {
+  if (is_running_) refuse(ErrorCode::usage, name_of(id), "cannot be destroyed by a handler", "destroy it between runs");
+  const Slot slot = slot_of(id);
+  if (objects_.has_messages(slot))
+    refuse(ErrorCode::usage, name_of(id), "has messages that wait for it", "run() before it is destroyed");
+  objects_.remove(slot);
+}
+
+std::byte* RuntimeCore::allocate(const void* tag, ObjectId from, ObjectId to, std::size_t n_bytes) {
+  // the program of a rank is a sender too, behind all objects
+  const std::uint64_t sender = from.is_set() ? from.word() : ~static_cast<std::uint64_t>(context_.rank());
+  const Envelope envelope{to.word(),         sender, static_cast<std::uint32_t>(n_bytes),
+                          find_handler(tag), 0,      Envelope::message};
+  if (!to.is_set() || envelope.n_bytes != n_bytes) [[unlikely]]
+    refuse(ErrorCode::usage, fmt::format("a message of {} bytes to {}", n_bytes, name_of(to)), "cannot be sent",
+           "name an object that was made, and send less than 4 GiB at once");
+  if (to.rank() == context_.rank()) {
+    statistics_.local_messages += 1;
+    return put(envelope);
+  }
+  statistics_.remote_messages += 1;
+  std::byte* const place = stream_.allocate(to.rank(), sizeof envelope + whole_words(n_bytes));
+  std::memcpy(place, &envelope, sizeof envelope);
+  return place + sizeof envelope;
+}
+
+std::byte* RuntimeCore::put(const Envelope& envelope) {
+  const auto append_to = [&](ByteQueue& queue) {
+    std::byte* const place = queue.append(sizeof envelope + whole_words(envelope.n_bytes));
+    std::memcpy(place, &envelope, sizeof envelope);
+    return place + sizeof envelope;
+  };
+  if (is_in_steps_) {
+    n_of_next_step_ += 1;
+    return append_to(next_step_);
+  }
+  const Slot slot = objects_.find(ObjectId::of_word(envelope.to));
+  if (slot == ObjectTable::none) [[unlikely]]
+    return append_to(orphans_);
+  make_ready(slot);
+  return objects_.append(slot, {envelope.from, envelope.n_bytes, envelope.handler, 0});
+}
+
+void RuntimeCore::make_ready(Slot slot) {
+  if (std::exchange(objects_.is_ready(slot), true)) return;
+  (objects_.is_in_memory(slot) ? ready_ : absent_ready_).push_back(slot);
+}
+
+void RuntimeCore::deliver(std::span<const std::byte> packet) {
+  for (std::size_t at = 0; at < packet.size();) {
+    Envelope envelope{};
+    std::memcpy(&envelope, &packet[at], sizeof envelope);
+    const std::span<const std::byte> bytes = packet.subspan(at + sizeof envelope, envelope.n_bytes);
+    at += sizeof envelope + whole_words(envelope.n_bytes);
+    if (envelope.content == Envelope::object) {
+      objects_.add(ObjectId::of_word(envelope.to), envelope.handler, types_[envelope.handler].unpack(bytes));
+      if (!orphans_.empty()) find_objects_of_orphans();
+    } else {
+      std::byte* const place = put(envelope);
+      if (!bytes.empty()) std::memcpy(place, bytes.data(), bytes.size());
+    }
+  }
+}
+
+void RuntimeCore::find_objects_of_orphans() {
+  const ByteQueue before = std::exchange(orphans_, ByteQueue());
+  deliver(before.bytes());
+}
+
+/// Choose the object whose turn is next: one in memory, if any has messages, so that each load serves many messages.
+RuntimeCore::Slot RuntimeCore::pick() {
+  std::deque<Slot>& from = ready_.empty() ? absent_ready_ : ready_;
+  if (from.empty()) return ObjectTable::none;
+  const Slot slot = from.front();
+  from.pop_front();
+  return slot;
+}
+
+bool RuntimeCore::work() {
+  const Clock::time_point start = Clock::now();
+  Clock::time_point now = start;
+  const std::uint64_t n_before = statistics_.handled_messages;
+  bool is_some = false;
+  do {
+    const Slot slot = pick();
+    if (slot == ObjectTable::none) break;
+    is_some = true;
+    run_turn(slot);
+    now = Clock::now();
+  } while (statistics_.handled_messages - n_before < max_messages_in_a_row && now - start < max_time_in_a_row);
+  if (is_some && now - last_flush_ > max_time_in_packets) {
+    stream_.flush();
+    last_flush_ = now;
+  }
+  return is_some;
+}
+
+void RuntimeCore::run_turn(Slot slot) {
+  void* const object = objects_.take(slot);
+  if (ready_.empty() && !absent_ready_.empty()) objects_.prefetch(absent_ready_.front());
+  ObjectTable::Messages messages = objects_.take_messages(slot);
+  objects_.is_ready(slot) = false;
+  Turn turn(runtime_, objects_.id(slot));
+  bool is_changed = false;
+  statistics_.turns += 1;
+  const auto end_turn = [&] {
+    if (is_changed) objects_.set_changed(slot);
+    objects_.give_queue(slot, std::move(messages.bytes));
+    objects_.give_back(slot);
+  };
+  try {
+    const std::span<const std::byte> bytes = messages.bytes.bytes();
+    for (std::size_t at = 0; at < bytes.size();) {
+      MessageHead head{};
+      std::memcpy(&head, &bytes[at], sizeof head);
+      if (type_of_handler_[head.handler] != objects_.type(slot))
+        refuse(ErrorCode::usage, name_of(objects_.id(slot)), "has another type than the pointer in a message to it");
+      turn.n_waiting_ = --messages.n;
+      turn.is_changed_ = true;
+      statistics_.handled_messages += 1;
+      handlers_[head.handler].call(turn, object, bytes.subspan(at + sizeof head, head.n_bytes));
+      is_changed = is_changed || turn.is_changed_;
+      at += sizeof head + whole_words(head.n_bytes);
+    }
+  } catch (...) {
+    is_changed = true;
+    end_turn();
+    throw;
+  }
+  end_turn();
+}
+
+void RuntimeCore::serve() {
+  while (const std::optional<exchange::PacketStream::Packet> packet = stream_.poll()) deliver(packet->payload);
+  stream_.flush();
+  last_flush_ = Clock::now();
+}
+
+void RuntimeCore::begin_step() {
+  struct Kept {
+    std::uint64_t to;
+    std::uint64_t from;
+    std::size_t at;
+  };
+  std::vector<Kept> kept;
+  kept.reserve(n_of_next_step_);
+  const ByteQueue before = std::exchange(next_step_, ByteQueue());
+  const std::span<const std::byte> bytes = before.bytes();
+  Envelope envelope{};
+  for (std::size_t at = 0; at < bytes.size(); at += sizeof envelope + whole_words(envelope.n_bytes)) {
+    std::memcpy(&envelope, &bytes[at], sizeof envelope);
+    kept.push_back({envelope.to, envelope.from, at});
+  }
+  // of one sender by place: those arrive in the order of sending
+  std::ranges::sort(kept, {}, [](const Kept& one) { return std::tuple(one.to, one.from, one.at); });
+  n_of_next_step_ = 0;
+  is_in_steps_ = false;
+  for (const Kept& one : kept) {
+    std::memcpy(&envelope, &bytes[one.at], sizeof envelope);
+    std::byte* const place = put(envelope);
+    if (envelope.n_bytes > 0) std::memcpy(place, &bytes[one.at + sizeof envelope], envelope.n_bytes);
+  }
+  is_in_steps_ = true;
+  statistics_.steps += 1;
+}
+
+std::string RuntimeCore::describe_registration() const {
+  std::string text;
+  for (const TypeEntry& type : types_) text += fmt::format("type {} ({:016x})\n", type.name, type.layout);
+  for (std::size_t h = 0; h < handlers_.size(); ++h)
+    text += fmt::format("message {} ({:016x}) to {}\n", handlers_[h].message, handlers_[h].layout,
+                        types_[type_of_handler_[h]].name);
+  return text;
+}
+
+void RuntimeCore::check_registration() {
+  const std::string mine = describe_registration();
+  const std::uint64_t hash = Hash64().add_text(mine).value();
+  if (mpi::min(context_, hash) == mpi::max(context_, hash)) return;
+  std::string of_root = mine;
+  mpi::broadcast(context_, of_root);
+  mpi::agree_after(context_, [&] {
+    if (mine == of_root) return;
+    const auto line = [](const std::string& text, std::size_t at) {
+      const std::size_t begin = at == 0 ? 0 : text.rfind('\n', at - 1) + 1;
+      return begin >= text.size() ? std::string("nothing more") : text.substr(begin, text.find('\n', begin) - begin);
+    };
+    const auto [here, there] = std::ranges::mismatch(mine, of_root);
+    refuse(ErrorCode::usage, fmt::format("rank {}", context_.rank()),
+           fmt::format("has the {} where rank 0 has the {}", line(mine, here - mine.begin()),
+                       line(of_root, there - of_root.begin())),
+           "add the same types and handlers in the same order on all ranks");
+  });
+}
+
+void RuntimeCore::run(const RunOptions& options) {
+  if (is_running_) refuse(ErrorCode::usage, "a runtime", "is run by a handler", "send messages from handlers");
+  const Region region(context_.trace(), run_region);
+  check_registration();
+  is_running_ = true;
+  const auto read = [&](const exchange::PacketStream::Packet& packet) { deliver(packet.payload); };
+  try {
+    if (options.supersteps) {
+      // what was sent before is the first step
+      std::deque<Slot> waiting = std::exchange(ready_, {});
+      waiting.insert(waiting.end(), absent_ready_.begin(), absent_ready_.end());
+      absent_ready_.clear();
+      is_in_steps_ = true;
+      for (const Slot slot : waiting) {
+        objects_.is_ready(slot) = false;
+        const ObjectTable::Messages messages = objects_.take_messages(slot);
+        const std::span<const std::byte> bytes = messages.bytes.bytes();
+        MessageHead head{};
+        for (std::size_t at = 0; at < bytes.size(); at += sizeof head + whole_words(head.n_bytes)) {
+          std::memcpy(&head, &bytes[at], sizeof head);
+          std::byte* const place =
+              put({objects_.id(slot).word(), head.from, head.n_bytes, head.handler, 0, Envelope::message});
+          if (head.n_bytes > 0) std::memcpy(place, &bytes[at + sizeof head], head.n_bytes);
+        }
+      }
+      for (;;) {
+        stream_.drain(read, [&] { return work(); });
+        if (mpi::sum(context_, n_of_next_step_) == 0) break;
+        begin_step();
+      }
+      is_in_steps_ = false;
+    } else {
+      stream_.drain(read, [&] { return work(); });
+    }
+    mpi::agree_after(context_, [&] {
+      if (orphans_.empty()) return;
+      Envelope envelope{};
+      std::memcpy(&envelope, orphans_.bytes().data(), sizeof envelope);
+      refuse(ErrorCode::usage, fmt::format("a message to {}", name_of(ObjectId::of_word(envelope.to))),
+             fmt::format("has no object: there is none of this name on rank {}", context_.rank()),
+             "send only to names that make() or make_on() has returned, of objects that were not destroyed");
+    });
+  } catch (...) {
+    drop_messages();
+    throw;
+  }
+  is_running_ = false;
+}
+
+void RuntimeCore::drop_messages() {
+  objects_.clear_messages();
+  ready_.clear();
+  absent_ready_.clear();
+  next_step_ = {};
+  orphans_ = {};
+  n_of_next_step_ = 0;
+  is_in_steps_ = false;
+  is_running_ = false;
+}
+
+RuntimeStatistics RuntimeCore::statistics() const {
+  RuntimeStatistics all = statistics_;
+  all.waves = stream_.n_waves();
+  all.loads = objects_.n_loads();
+  all.evictions = objects_.n_evictions();
+  all.max_memory_bytes = objects_.max_memory_bytes();
+  all.store = objects_.store_statistics();
+  return all;
+}
+
+}  // namespace barrio::mobile::detail

@@ -1,0 +1,107 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "barrio/exchange/stream.hpp"
+#include "barrio/mobile/detail/types.hpp"
+#include "barrio/mobile/objects/byte_queue.hpp"
+#include "barrio/mobile/objects/object_table.hpp"
+#include "barrio/mobile/runtime.hpp"
+#include "barrio/mpi/context.hpp"
+
+namespace barrio::mobile::detail {
+
+/// Head of a message on its way, which its bytes follow in whole words. A later runtime that lets objects move uses
+/// the epoch.
+struct Envelope {
+  enum Content : std::uint8_t {
+    message,
+    object,  // a new one; `handler` is its type
+  };
+  std::uint64_t to;
+  std::uint64_t from;
+  std::uint32_t n_bytes;
+  std::uint16_t handler;
+  std::uint8_t epoch;
+  std::uint8_t content;
+};
+static_assert(sizeof(Envelope) == 24);
+
+/// Messages and turns of a runtime.
+class RuntimeCore {
+ public:
+  using Slot = ObjectTable::Slot;
+
+  RuntimeCore(Runtime& runtime, mpi::Context& context, const RuntimeOptions& options);
+
+  void add_type(TypeEntry entry);
+  void add_handler(HandlerEntry entry);
+  ObjectId make(const void* tag, std::shared_ptr<void> object);
+  ObjectId make_on(const void* tag, Rank rank, const void* object);
+  void destroy(ObjectId id);
+  /// Write the head of a message. @return place for its bytes, valid until the next call
+  std::byte* allocate(const void* tag, ObjectId from, ObjectId to, std::size_t n_bytes);
+  void run(const RunOptions& options);
+  void serve();
+
+  /// Return the place of an object of this rank. @throws Error{usage} if there is none
+  [[nodiscard]] Slot slot_of(ObjectId id) const;
+  [[nodiscard]] ObjectTable& objects() noexcept { return objects_; }
+  [[nodiscard]] const ObjectTable& objects() const noexcept { return objects_; }
+  [[nodiscard]] mpi::Context& context() const noexcept { return context_; }
+  [[nodiscard]] RuntimeStatistics statistics() const;
+  [[nodiscard]] bool is_running() const noexcept { return is_running_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  [[nodiscard]] std::uint16_t find_type(const void* tag) const;
+  [[nodiscard]] std::uint16_t find_handler(const void* tag);
+  [[nodiscard]] ObjectId next_id(Rank rank);
+  /// Check that all ranks have the same types and handlers. Collective.
+  void check_registration();
+  [[nodiscard]] std::string describe_registration() const;
+  /// Put a message where it waits: in the queue of its object, in the next step, or aside until its object is there.
+  /// @return place for its bytes
+  std::byte* put(const Envelope& envelope);
+  void deliver(std::span<const std::byte> packet);
+  void make_ready(Slot slot);
+  [[nodiscard]] Slot pick();
+  /// Run turns for a while. @return false if no object has messages
+  bool work();
+  void run_turn(Slot slot);
+  /// Deliver what was kept back in a step, in the order of objects, senders and sending.
+  void begin_step();
+  void find_objects_of_orphans();
+  void drop_messages();
+
+  Runtime& runtime_;
+  mpi::Context& context_;
+  std::vector<TypeEntry> types_;
+  std::vector<HandlerEntry> handlers_;
+  std::vector<std::uint16_t> type_of_handler_;
+  ObjectTable objects_;
+  exchange::PacketStream stream_;
+  std::unordered_map<Rank, std::uint32_t> n_made_;  // objects, by rank
+  const void* last_tag_ = nullptr;
+  std::uint16_t last_handler_ = 0;
+  std::deque<Slot> ready_;         // objects with messages, in memory when they got the first one
+  std::deque<Slot> absent_ready_;  // the same, on the disk
+  bool is_running_ = false;
+  bool is_in_steps_ = false;
+  ByteQueue next_step_;
+  std::uint64_t n_of_next_step_ = 0;
+  ByteQueue orphans_;  // messages to objects that are not there yet
+  Clock::time_point last_flush_;
+  RuntimeStatistics statistics_;
+};
+
+}  // namespace barrio::mobile::detail

@@ -1,0 +1,61 @@
+#pragma once
+
+/// @file Names of objects, which any rank may hold and send on.
+
+#include <compare>
+#include <cstdint>
+
+#include "barrio/base/ids.hpp"
+
+namespace barrio::mobile {
+
+/// Name of an object, the same on all ranks: the rank that has it, the rank that made it, and a number. Made without
+/// communication.
+class ObjectId {
+ public:
+  static constexpr unsigned n_rank_bits = 20;
+  static constexpr unsigned n_number_bits = 24;
+  static constexpr int max_ranks = 1 << n_rank_bits;
+  static constexpr std::uint32_t max_objects = 1U << n_number_bits;  ///< of one rank, made by one rank
+
+  constexpr ObjectId() = default;
+  constexpr ObjectId(Rank rank, Rank maker, std::uint32_t number) noexcept
+      : word_(1 + ((((static_cast<std::uint64_t>(rank) << n_rank_bits) | static_cast<std::uint64_t>(maker))
+                    << n_number_bits) |
+                   number)) {}
+
+  /// Return the rank that has the object. @pre is_set()
+  [[nodiscard]] constexpr Rank rank() const noexcept {
+    return static_cast<Rank>((word_ - 1) >> (n_rank_bits + n_number_bits));
+  }
+  [[nodiscard]] constexpr bool is_set() const noexcept { return word_ != 0; }
+  /// Return the name as one word; 0 if it is not set.
+  [[nodiscard]] constexpr std::uint64_t word() const noexcept { return word_; }
+  [[nodiscard]] static constexpr ObjectId of_word(std::uint64_t word) noexcept {
+    ObjectId id;
+    id.word_ = word;
+    return id;
+  }
+  constexpr auto operator<=>(const ObjectId&) const = default;
+
+ private:
+  std::uint64_t word_ = 0;
+};
+
+/// Name of an object of type T. It may be sent in messages and kept in other objects; it does not own.
+template <class T>
+class MobilePtr {
+ public:
+  constexpr MobilePtr() = default;
+  constexpr explicit MobilePtr(ObjectId id) noexcept : id_(id) {}
+  [[nodiscard]] constexpr ObjectId id() const noexcept { return id_; }
+  /// Return the rank that has the object. @pre it is set
+  [[nodiscard]] constexpr Rank rank() const noexcept { return id_.rank(); }
+  constexpr explicit operator bool() const noexcept { return id_.is_set(); }
+  constexpr auto operator<=>(const MobilePtr&) const = default;
+
+ private:
+  ObjectId id_;
+};
+
+}  // namespace barrio::mobile

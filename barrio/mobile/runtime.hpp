@@ -1,0 +1,211 @@
+#pragma once
+
+/// @file Objects that receive messages, on any rank, in memory or on the disk.
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "barrio/base/json.hpp"
+#include "barrio/exchange/stream.hpp"
+#include "barrio/mobile/detail/types.hpp"
+#include "barrio/mobile/mobile_ptr.hpp"
+#include "barrio/mobile/packing.hpp"
+#include "barrio/mobile/store.hpp"
+#include "barrio/mpi/context.hpp"
+
+namespace barrio::mobile {
+
+namespace detail {
+class RuntimeCore;
+}  // namespace detail
+
+/// Options of a runtime, the same on all ranks.
+struct RuntimeOptions {
+  /// Bytes of objects and of messages to them that this rank keeps in memory, if above 0; others lie on the disk. The
+  /// object in use may exceed it.
+  std::uint64_t max_memory_bytes = 0;
+  std::string scratch = {};  ///< folder for what lies on the disk
+  exchange::StreamOptions stream = {};
+};
+
+/// Options of one run, the same on all ranks.
+struct RunOptions {
+  /// Whether messages are delivered in steps: those that handlers send are handled in the next step, for each object in
+  /// the order of senders and of sending. The result then depends neither on the number of ranks nor on time.
+  /// Cost: each step ends with two or three reductions over all ranks
+  bool supersteps = false;
+};
+
+/// Counts of this rank since the runtime was made.
+struct RuntimeStatistics {
+  std::uint64_t local_messages = 0;  ///< sent to objects of this rank
+  std::uint64_t remote_messages = 0;
+  std::uint64_t handled_messages = 0;
+  std::uint64_t turns = 0;  ///< of objects, each with all messages that were there
+  std::uint64_t steps = 0;  ///< supersteps
+  std::uint64_t waves = 0;  ///< reductions that looked for the end
+  std::uint64_t loads = 0;  ///< of objects from the disk
+  std::uint64_t evictions = 0;
+  std::uint64_t max_memory_bytes = 0;  ///< of objects and messages at one time
+  StoreStatistics store;
+};
+
+class Runtime;
+
+/// One turn of an object: it has the object, and is given the messages that wait for it. Lives as long as the handler.
+class Turn {
+ public:
+  /// Send a message to an object of any rank, also to this one. Messages of one object to another arrive in the order
+  /// of sending. Never waits. @throws Error{usage} as Runtime::send
+  template <class T, class M>
+  void send(MobilePtr<T> to, const M& message);
+  /// Return the name of the object. @tparam T  its type
+  template <class T>
+  [[nodiscard]] MobilePtr<T> self() const noexcept {
+    return MobilePtr<T>(self_);
+  }
+  /// Count the messages that the object still gets in this turn.
+  [[nodiscard]] std::size_t n_waiting() const noexcept { return n_waiting_; }
+  /// Make room in memory before the object grows: others go to the disk. @throws Error{failed} if they cannot
+  void reserve(std::uint64_t n_bytes);
+  /// Take in messages from other ranks, and let written ones leave. A handler that computes for longer than some
+  /// milliseconds calls it now and then.
+  void serve();
+  /// Declare that this turn leaves the object as it was: a copy of it on the disk stays valid.
+  void set_unchanged() noexcept { is_changed_ = false; }
+  [[nodiscard]] Runtime& runtime() noexcept { return runtime_; }
+
+ private:
+  friend class detail::RuntimeCore;
+  Turn(Runtime& runtime, ObjectId self) : runtime_(runtime), self_(self) {}
+  Runtime& runtime_;
+  ObjectId self_;
+  std::size_t n_waiting_ = 0;
+  bool is_changed_ = true;
+};
+
+/// Objects with queues of messages, spread over ranks: a message runs a handler on the rank that has the object, one
+/// after the other. Objects that do not fit into memory lie on a local disk, with their messages, and return for them.
+///
+///     Runtime runtime(context, {.max_memory_bytes = 1U << 30U, .scratch = "/scratch"});
+///     runtime.add_type<Cell>("cell");
+///     runtime.on<Cell, Heat>([](Turn& turn, Cell& cell, const Heat& heat) { turn.send(cell.next, Heat{...}); });
+///     MobilePtr<Cell> cell = runtime.make(Cell{...});
+///     runtime.send(cell, Heat{...});
+///     runtime.run();  // until no rank has a message left
+///
+/// A rank runs one handler at a time; use a rank a core. Objects stay on the rank they were made for.
+/// Guarantees: each message is handled once; those of one object to another in the order of sending; `run` ends on all
+/// ranks together, with an error on all if a handler throws on one.
+/// Source: Chrisochoides et al., "A multi-layered runtime system"; see docs/explanation/architecture.md.
+class Runtime {
+ public:
+  /// Make a runtime without types. Collective: duplicates the communicator.
+  /// @throws AgreedError{usage}, {failed} as Store, if there is a limit of memory
+  explicit Runtime(mpi::Context& context, const RuntimeOptions& options = {});
+  /// End messages. Collective, unless an exception is in flight.
+  ~Runtime();
+  Runtime(const Runtime&) = delete;
+  Runtime& operator=(const Runtime&) = delete;
+
+  /// Add a type of objects: see Packing. All ranks add the same ones in the same order, which `run` checks.
+  /// @param version  raise it where the meaning of fields changes @throws Error{usage} if it is there
+  template <class T>
+  void add_type(std::string name, std::uint32_t version = 0) {
+    add_type(detail::make_type<T>(std::move(name), version));
+  }
+  /// Add the handler of messages of type M to objects of type T: called with (Turn&, T&, const M&).
+  /// @throws Error{usage} if there is one, or T is not there
+  template <class T, class M, class Handler>
+  void on(Handler handler) {
+    add_handler(detail::make_handler<T, M>(std::move(handler)));
+  }
+
+  /// Make an object on this rank. Local. @throws Error{usage} if T is not there
+  template <class T>
+  MobilePtr<T> make(T object) {
+    return MobilePtr<T>(make(&detail::tag<T>, std::make_shared<T>(std::move(object))));
+  }
+  /// Make an object on another rank: its bytes are sent there. Local. Messages to it may be sent at once, from any rank
+  /// that knows its name. @throws Error{usage} if T or the rank is not there
+  template <class T>
+  MobilePtr<T> make_on(Rank rank, T object) {
+    return rank == context().rank() ? make(std::move(object)) : MobilePtr<T>(make_on(&detail::tag<T>, rank, &object));
+  }
+  /// Destroy an object of this rank. Local, between runs. @throws Error{usage} if it is not there or has messages
+  template <class T>
+  void destroy(MobilePtr<T> object) {
+    destroy(object.id());
+  }
+  /// Send a message to an object. Local; it is handled in `run`. @throws Error{usage} if there is no such handler, or
+  /// the name is not set
+  template <class T, class M>
+  void send(MobilePtr<T> to, const M& message) {
+    send_from(ObjectId(), to, message);
+  }
+  /// Handle messages until no rank has any left. Collective; again and again.
+  /// @throws AgreedError on all ranks if a handler throws, or a message has no object; messages that are left are
+  /// dropped
+  void run(const RunOptions& options = {});
+
+  /// Visit an object of this rank between runs. Local. @param visit  called with (const T&)
+  /// @throws Error{usage} if it is not on this rank; {failed} if it cannot be read from the disk
+  template <class T, class Visit>
+  void visit(MobilePtr<T> object, Visit&& visit) {
+    use(object.id(), false, [&](void* found) { visit(*static_cast<const T*>(found)); });
+  }
+  /// Change an object of this rank between runs. Local. @param change  called with (T&) @throws as visit
+  template <class T, class Change>
+  void change(MobilePtr<T> object, Change&& change) {
+    use(object.id(), true, [&](void* found) { change(*static_cast<T*>(found)); });
+  }
+  /// Begin to read an object that will be visited next, if it is on the disk and there is room. Local.
+  template <class T>
+  void prefetch(MobilePtr<T> object) {
+    prefetch(object.id());
+  }
+  /// Tell whether an object of this rank is in memory. Local.
+  template <class T>
+  [[nodiscard]] bool is_in_memory(MobilePtr<T> object) const {
+    return is_in_memory(object.id());
+  }
+
+  /// Count the bytes of objects and messages in memory. Local.
+  [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
+  [[nodiscard]] RuntimeStatistics statistics() const noexcept;
+  [[nodiscard]] mpi::Context& context() const noexcept;
+
+ private:
+  friend class Turn;
+  template <class T, class M>
+  void send_from(ObjectId from, MobilePtr<T> to, const M& message) {
+    std::byte* const place = allocate(&detail::tag<T, M>, from, to.id(), Packing<M>::bytes(message));
+    Packing<M>::pack(message, place);
+  }
+  void add_type(detail::TypeEntry entry);
+  void add_handler(detail::HandlerEntry entry);
+  ObjectId make(const void* tag, std::shared_ptr<void> object);
+  ObjectId make_on(const void* tag, Rank rank, const void* object);
+  void destroy(ObjectId id);
+  std::byte* allocate(const void* tag, ObjectId from, ObjectId to, std::size_t n_bytes);
+  void use(ObjectId id, bool is_changed, const std::function<void(void*)>& act);
+  void prefetch(ObjectId id);
+  [[nodiscard]] bool is_in_memory(ObjectId id) const;
+
+  std::unique_ptr<detail::RuntimeCore> core_;
+};
+
+template <class T, class M>
+void Turn::send(MobilePtr<T> to, const M& message) {
+  runtime_.send_from(self_, to, message);
+}
+
+/// Return counts as JSON.
+[[nodiscard]] Json to_json(const RuntimeStatistics& statistics);
+
+}  // namespace barrio::mobile

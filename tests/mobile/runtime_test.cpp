@@ -1,0 +1,329 @@
+// Mobile objects on real ranks: messages that breed messages, a limit of memory, supersteps, failures.
+#include "barrio/mobile/runtime.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "barrio/base/hash.hpp"
+#include "barrio/mpi/collectives.hpp"
+#include "tests/support/mpi_test.hpp"
+
+namespace barrio::mobile {
+namespace {
+
+using test::scratch;
+using test::seed;
+using test::world;
+
+/// Object of the random walks: it remembers what each sender has sent last.
+struct Walker {
+  std::int64_t number = 0;
+  std::vector<MobilePtr<Walker>> others;
+  std::vector<std::int64_t> next_of;  // by the number of the sender
+  std::vector<std::int64_t> n_sent;   // to each of the others
+  std::string name;
+  std::uint64_t random = 0;
+  std::int64_t n_handled = 0;
+  std::vector<double> ballast;
+
+  template <class Visit>
+  void fields(Visit& visit) {
+    visit("number", number);
+    visit("others", others);
+    visit("next_of", next_of);
+    visit("n_sent", n_sent);
+    visit("name", name);
+    visit("random", random);
+    visit("n_handled", n_handled);
+    visit("ballast", ballast);
+  }
+};
+
+struct Step {
+  std::int64_t from;
+  std::int64_t number;
+  std::int64_t n_left;
+};
+
+/// Message with bytes of any length.
+struct Letter {
+  std::int64_t from = 0;
+  std::int64_t number = 0;
+  std::int64_t n_left = 0;
+  std::vector<std::uint8_t> text;
+
+  template <class Visit>
+  void fields(Visit& visit) {
+    visit("from", from);
+    visit("number", number);
+    visit("n_left", n_left);
+    visit("text", text);
+  }
+};
+
+std::uint8_t letter_of(std::int64_t from, std::int64_t number) {
+  return static_cast<std::uint8_t>(mix64(static_cast<std::uint64_t>(from * 1000 + number)));
+}
+
+/// Objects on all ranks that know each other; those of all ranks are numbered through.
+struct Walkers {
+  Walkers(Runtime& runtime, std::int64_t n_objects, std::size_t n_ballast) {
+    const int n_ranks = world().size();
+    runtime.add_type<Walker>("walker", 1);
+    std::vector<std::uint64_t> words(static_cast<std::size_t>(n_objects), 0);
+    for (std::int64_t i = 0; i < n_objects; ++i) {
+      if (i % n_ranks != world().rank()) continue;
+      Walker walker;
+      walker.number = i;
+      walker.name = "walker " + std::to_string(i);
+      walker.random = mix64(seed() + static_cast<std::uint64_t>(i));
+      walker.ballast.assign(n_ballast, static_cast<double>(i));
+      walker.next_of.assign(static_cast<std::size_t>(n_objects), 0);
+      walker.n_sent.assign(static_cast<std::size_t>(n_objects), 0);
+      const MobilePtr<Walker> made = runtime.make(std::move(walker));
+      words[static_cast<std::size_t>(i)] = made.id().word();
+      mine.push_back(made);
+    }
+    mpi::all_reduce(world(), std::span<std::uint64_t>(words), MPI_SUM);
+    for (const std::uint64_t word : words) all.emplace_back(ObjectId::of_word(word));
+    for (const MobilePtr<Walker>& one : mine) runtime.change(one, [&](Walker& walker) { walker.others = all; });
+  }
+  std::vector<MobilePtr<Walker>> all;
+  std::vector<MobilePtr<Walker>> mine;
+};
+
+/// Handle one message: check its order, and send two shorter walks on.
+template <class Send>
+void walk_on(Walker& walker, std::int64_t from, std::int64_t number, std::int64_t n_left, Send&& send) {
+  ASSERT_EQ(number, walker.next_of[static_cast<std::size_t>(from)]++) << "from " << from << " to " << walker.number;
+  ASSERT_EQ(walker.name, "walker " + std::to_string(walker.number));
+  for (const double one : walker.ballast) ASSERT_EQ(one, static_cast<double>(walker.number));
+  walker.n_handled += 1;
+  for (int copy = 0; copy < 2 && n_left > 0; ++copy) {
+    walker.random = mix64(walker.random);
+    const std::size_t to = walker.random % walker.others.size();
+    send(walker.others[to], walker.n_sent[to]++, n_left - 1);
+  }
+}
+
+void expect_walks(const RuntimeOptions& options, std::int64_t n_objects, std::size_t n_ballast, bool supersteps) {
+  Runtime runtime(world(), options);
+  const Walkers walkers(runtime, n_objects, n_ballast);
+  runtime.on<Walker, Step>([](Turn& turn, Walker& walker, const Step& step) {
+    walk_on(walker, step.from, step.number, step.n_left,
+            [&](MobilePtr<Walker> to, std::int64_t number, std::int64_t n_left) {
+              if (number % 3 == 0) {
+                Letter letter{walker.number, number, n_left, {}};
+                letter.text.assign(static_cast<std::size_t>(number) * 37 % 3000, letter_of(walker.number, number));
+                turn.send(to, letter);
+              } else {
+                turn.send(to, Step{walker.number, number, n_left});
+              }
+            });
+  });
+  runtime.on<Walker, Letter>([](Turn& turn, Walker& walker, const Letter& letter) {
+    ASSERT_EQ(letter.text.size(), static_cast<std::size_t>(letter.number) * 37 % 3000);
+    for (const std::uint8_t one : letter.text) ASSERT_EQ(one, letter_of(letter.from, letter.number));
+    walk_on(walker, letter.from, letter.number, letter.n_left,
+            [&](MobilePtr<Walker> to, std::int64_t number, std::int64_t n_left) {
+              turn.send(to, Step{walker.number, number, n_left});
+            });
+  });
+  constexpr std::int64_t n_hops = 6;
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    for (const MobilePtr<Walker>& one : walkers.mine)
+      runtime.change(one, [&](Walker& walker) {
+        const auto to = static_cast<std::size_t>((walker.number + 1) % n_objects);
+        runtime.send(walker.others[to], Step{walker.number, walker.n_sent[to]++, n_hops});
+      });
+    runtime.run({.supersteps = supersteps});
+    std::int64_t n_handled = 0;
+    for (const MobilePtr<Walker>& one : walkers.mine)
+      runtime.visit(one, [&](const Walker& walker) { n_handled += walker.n_handled; });
+    EXPECT_EQ(mpi::sum(world(), n_handled), (repeat + 1) * n_objects * ((1 << (n_hops + 1)) - 1));
+  }
+  if (options.max_memory_bytes == 0 || walkers.mine.empty()) return;
+  EXPECT_GT(runtime.statistics().evictions, 0U);
+  EXPECT_GT(runtime.statistics().loads, 0U);
+  EXPECT_LE(runtime.memory_bytes(), options.max_memory_bytes);
+}
+
+TEST(Runtime, EachMessageIsHandledOnceAndInOrder) {
+  expect_walks({}, 20, 3, false);
+  expect_walks({.stream = {.packet_bytes = 256, .n_receives = 2, .window = 1}}, 33, 3, false);
+  expect_walks({}, 17, 0, true);
+}
+
+TEST(Runtime, ObjectsAndMessagesThatDoNotFitLieOnTheDisk) {
+  // 16 KB an object, with room for about four on each rank; queues are longer than that
+  const RuntimeOptions options{.max_memory_bytes = 70'000, .scratch = scratch().string()};
+  expect_walks(options, 24 * world().size(), 2000, false);
+  expect_walks(options, 24 * world().size(), 2000, true);
+}
+
+/// Object whose state depends on the order of messages.
+struct Mixer {
+  std::int64_t number = 0;
+  std::uint64_t state = 0;
+  template <class Visit>
+  void fields(Visit& visit) {
+    visit("number", number);
+    visit("state", state);
+  }
+};
+struct Mix {
+  std::uint64_t value;
+  std::int64_t n_left;
+};
+
+/// Compute a checksum that depends on the order of messages to each object. Objects are made on one rank for all, so
+/// that their names do not depend on the number of ranks.
+std::uint64_t mixed(mpi::Context& context, std::uint64_t limit) {
+  constexpr std::int64_t n_objects = 40;
+  Runtime runtime(context, {.max_memory_bytes = limit, .scratch = scratch().string()});
+  runtime.add_type<Mixer>("mixer");
+  std::vector<std::uint64_t> words(n_objects, 0);
+  // objects with ascending numbers over ranks have ascending names on any number of ranks
+  for (std::int64_t i = 0; i < n_objects; ++i)
+    if (i * context.size() / n_objects == context.rank())
+      words[static_cast<std::size_t>(i)] = runtime.make(Mixer{i, 0}).id().word();
+  mpi::all_reduce(context, std::span<std::uint64_t>(words), MPI_SUM);
+  const auto name = [&](std::uint64_t i) { return MobilePtr<Mixer>(ObjectId::of_word(words[i % n_objects])); };
+  runtime.on<Mixer, Mix>([&](Turn& turn, Mixer& mixer, const Mix& mix) {
+    mixer.state = mix64(mixer.state ^ mix.value) + 1;
+    for (std::uint64_t copy = 0; copy < 2 && mix.n_left > 0; ++copy)
+      turn.send(name(mix64(mixer.state + copy)), Mix{mixer.state + copy, mix.n_left - 1});
+  });
+  for (std::uint64_t i = 0; i < n_objects; ++i)
+    if (name(i).rank() == context.rank()) runtime.send(name(i), Mix{i, 8});
+  runtime.run({.supersteps = true});
+  std::uint64_t sum = 0;
+  for (std::uint64_t i = 0; i < n_objects; ++i)
+    if (name(i).rank() == context.rank())
+      runtime.visit(name(i), [&](const Mixer& mixer) { sum += mix64(mixer.state + i); });
+  return mpi::sum(context, sum);
+}
+
+TEST(Runtime, SuperstepsGiveOneResultOnAnyRanks) {
+  const std::vector<std::uint64_t> alone =
+      test::of_one_rank([](mpi::Context& context) { return std::vector{mixed(context, 0)}; });
+  EXPECT_EQ(mixed(world(), 0), alone[0]);
+  EXPECT_EQ(mixed(world(), 400), alone[0]);
+}
+
+TEST(Runtime, ObjectsAreMadeOnOtherRanks) {
+  Runtime runtime(world());
+  runtime.add_type<Mixer>("mixer");
+  runtime.on<Mixer, MobilePtr<Mixer>>([](Turn& turn, Mixer& mixer, const MobilePtr<Mixer>& other) {
+    mixer.state += 1;
+    if (other) turn.send(other, MobilePtr<Mixer>());
+  });
+  // Each rank makes an object on each rank, and lets a third rank's object send to it: the message may overtake it.
+  const int n = world().size();
+  const MobilePtr<Mixer> mine = runtime.make(Mixer{});
+  std::vector<std::uint64_t> words(static_cast<std::size_t>(n), 0);
+  words[static_cast<std::size_t>(world().rank())] = mine.id().word();
+  mpi::all_reduce(world(), std::span<std::uint64_t>(words), MPI_SUM);
+  std::vector<MobilePtr<Mixer>> made;
+  for (Rank rank = 0; rank < n; ++rank) {
+    made.push_back(runtime.make_on(rank, Mixer{rank, 0}));
+    EXPECT_EQ(made.back().rank(), rank);
+    runtime.send(MobilePtr<Mixer>(ObjectId::of_word(words[static_cast<std::size_t>((rank + 1) % n)])), made.back());
+    runtime.send(made.back(), MobilePtr<Mixer>());
+  }
+  runtime.run();
+  runtime.visit(mine, [&](const Mixer& mixer) { EXPECT_EQ(mixer.state, static_cast<std::uint64_t>(n)); });
+  const auto here = made[static_cast<std::size_t>(world().rank())];
+  runtime.visit(here, [&](const Mixer& mixer) { EXPECT_EQ(mixer.state, 2U); });
+  EXPECT_EQ(mpi::sum(world(), runtime.statistics().handled_messages), static_cast<std::uint64_t>(3 * n * n));
+  runtime.destroy(here);
+  EXPECT_THROW(runtime.visit(here, [](const Mixer&) {}), Error);
+}
+
+template <class Act>
+std::string error_of_all(Act&& act) {
+  try {
+    act();
+  } catch (const AgreedError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Runtime, AHandlerThatThrowsIsAnErrorOfAllRanks) {
+  Runtime runtime(world(), {.max_memory_bytes = 2000, .scratch = scratch().string()});
+  runtime.add_type<Mixer>("mixer");
+  std::vector<MobilePtr<Mixer>> objects;
+  for (int i = 0; i < 50; ++i) objects.push_back(runtime.make(Mixer{i, 0}));
+  const Rank guilty = world().size() - 1;
+  bool is_bad = true;
+  runtime.on<Mixer, Mix>([&](Turn& turn, Mixer& mixer, const Mix& mix) {
+    if (is_bad && mixer.number == 30 && world().rank() == guilty)
+      throw Error(ErrorCode::failed, {.subject = "mixer 30", .cause = "is broken"});
+    mixer.state += 1;
+    if (mix.n_left > 0)
+      turn.send(objects[static_cast<std::size_t>(mix.value + 1) % 50], Mix{mix.value + 1, mix.n_left - 1});
+  });
+  for (const bool supersteps : {false, true}) {
+    is_bad = true;
+    for (const auto& one : objects) runtime.send(one, Mix{7, 40});
+    EXPECT_NE(error_of_all([&] { runtime.run({.supersteps = supersteps}); }).find("mixer 30: is broken"),
+              std::string::npos);
+    is_bad = false;
+    const std::uint64_t before = runtime.statistics().handled_messages;
+    runtime.send(objects[0], Mix{0, 3});
+    runtime.run({.supersteps = supersteps});
+    EXPECT_EQ(runtime.statistics().handled_messages, before + 4);  // nothing is left of the run that failed
+  }
+}
+
+TEST(Runtime, MisuseIsRefused) {
+  Runtime runtime(world());
+  EXPECT_THROW(runtime.make(Mixer{}), Error);
+  runtime.add_type<Mixer>("mixer");
+  EXPECT_THROW(runtime.add_type<Mixer>("again"), Error);
+  const MobilePtr<Mixer> mixer = runtime.make(Mixer{});
+  EXPECT_THROW(runtime.send(mixer, Mix{}), Error);
+  EXPECT_THROW(runtime.make_on(world().size(), Mixer{}), Error);
+  runtime.on<Mixer, Mix>([](Turn&, Mixer&, const Mix&) {});
+  EXPECT_THROW((runtime.on<Mixer, Mix>([](Turn&, Mixer&, const Mix&) {})), Error);
+  EXPECT_THROW(runtime.send(MobilePtr<Mixer>(), Mix{}), Error);
+  runtime.send(mixer, Mix{});
+  EXPECT_THROW(runtime.destroy(mixer), Error);
+  runtime.run();
+  runtime.destroy(mixer);
+  // a message to an object that is gone
+  runtime.send(mixer, Mix{});
+  EXPECT_NE(error_of_all([&] { runtime.run(); }).find("has no object"), std::string::npos);
+  runtime.run();
+}
+
+TEST(Runtime, OtherTypesOnOneRankAreNamed) {
+  if (world().size() == 1) GTEST_SKIP() << "needs two ranks";
+  Runtime runtime(world());
+  if (world().rank() == 1) {
+    runtime.add_type<Walker>("walker");
+    runtime.add_type<Mixer>("mixer");
+  } else {
+    runtime.add_type<Mixer>("mixer");
+    runtime.add_type<Walker>("walker");
+  }
+  const std::string error = error_of_all([&] { runtime.run(); });
+  EXPECT_NE(error.find("rank 1: has the type walker"), std::string::npos) << error;
+  EXPECT_NE(error.find("where rank 0 has the type mixer"), std::string::npos) << error;
+}
+
+TEST(Runtime, AScratchFolderThatIsNotThereIsAnErrorOfAllRanks) {
+  const RuntimeOptions options{.max_memory_bytes = 1000, .scratch = (scratch() / "nowhere").string()};
+  EXPECT_NE(error_of_all([&] { const Runtime runtime(world(), options); }).find("nowhere"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace barrio::mobile
