@@ -51,11 +51,11 @@ struct Part {
 
 namespace detail {
 class PartedRefinement;
-class PartShelf;
+struct PartObjects;
 }  // namespace detail
 
-/// A triangulation in parts. Each rank has some, with ascending numbers over the ranks; a rank may have none. Parts may
-/// lie on the disk, and are then read one after the other. Move-only.
+/// A triangulation in parts. Each rank has some, with ascending numbers over the ranks; a rank may have none. Parts are
+/// mobile objects: they may lie on the disk, and are then read one after the other. Move-only.
 class PartedTriangulation {
  public:
   PartedTriangulation();
@@ -84,7 +84,15 @@ class PartedTriangulation {
 
  private:
   friend class detail::PartedRefinement;
-  std::unique_ptr<detail::PartShelf> shelf_;
+  std::unique_ptr<detail::PartObjects> parts_;
+};
+
+/// Order in which parts follow the splits of others.
+enum class PartOrder {
+  /// In steps: all splits of a step of all adjacent parts at once. One result on any ranks.
+  supersteps,
+  /// Each split as soon as it is known. The result meets the same bounds, but depends on time.
+  asynchronous,
 };
 
 /// Options of `refine_in_parts`.
@@ -95,6 +103,7 @@ struct PartOptions {
   /// Bytes of parts that each rank keeps in memory, if above 0; others lie on the disk. A part in use may exceed it.
   std::uint64_t max_memory_bytes = 0;
   std::string scratch = {};  ///< folder for parts on the disk
+  PartOrder order = PartOrder::supersteps;
   /// Called from time to time on each rank with the number of triangles of its parts.
   std::function<void(std::int64_t)> progress = {};
 };
@@ -108,10 +117,12 @@ struct PartReport {
   std::int64_t n_interfaces = 0;        ///< edges between parts, in the decomposition
   std::int64_t n_interface_points = 0;  ///< vertices on them, at the end
   double min_corner = 0.0;              ///< smallest angle of an interface with another one or a segment, degrees
-  int n_exchanges = 0;
-  std::int64_t n_parts_told = 0;  ///< parts that split interfaces after the first exchange
-  double part_imbalance = 0.0;    ///< most triangles of a part over the mean
-  double rank_imbalance = 0.0;    ///< most triangles of a rank over the mean
+  int n_exchanges = 0;                  ///< steps in which splits were told; asynchronous: 1
+  std::int64_t n_parts_told = 0;        ///< parts that split interfaces after the first exchange
+  std::int64_t n_messages = 0;          ///< between parts
+  std::int64_t n_turns = 0;             ///< in which parts got messages
+  double part_imbalance = 0.0;          ///< most triangles of a part over the mean
+  double rank_imbalance = 0.0;          ///< most triangles of a rank over the mean
   double seconds_of_decomposition = 0.0;
   double seconds_of_first_step = 0.0;  ///< of the slowest rank
   double seconds_of_other_steps = 0.0;
@@ -122,14 +133,14 @@ struct PartReport {
 /// Refine a triangulation in parts: cut the domain along edges of a coarse mesh, refine each part on its rank, and
 /// exchange splits of the edges between parts until both sides of each agree. Collective.
 ///
-/// The result depends on the triangulation, the options and the number of parts, not on the number of ranks. Triangles
-/// meet the bounds of `refine`; edges between parts need not be Delaunay.
+/// In supersteps, the default, the result depends on the triangulation, the options and the number of parts, not on the
+/// number of ranks. Triangles meet the bounds of `refine`; edges between parts need not be Delaunay.
 /// @param mesh  from `triangulate`, on rank 0, not refined or compact; ignored on others
 /// @param options  the same on all ranks. `moves_points` is refused, as is a limit of triangles
 /// @throws AgreedError{usage} as refine, {bad_input} as refine; {failed} if the min angle is not reached, since parts
 /// that end early do not match, or if the scratch file cannot be written or read; {internal} if two parts split an edge
 /// differently Cost: decomposition on rank 0, linear in the mesh there, which is in memory twice; then that of refine,
-/// divided by ranks; two or three exchanges with the ranks of adjacent parts, each with one reduction Source: Chew,
+/// divided by ranks; two or three exchanges of messages between adjacent parts Source: Chew,
 /// Chrisochoides and Sukup 1997; Chernikov and Chrisochoides 2008 (TOMS 872)
 [[nodiscard]] PartedTriangulation refine_in_parts(mpi::Context& context, Triangulation mesh,
                                                   const RefineOptions& options, const PartOptions& part_options,

@@ -90,7 +90,7 @@ class PacketStream {
   void drain(Read&& read) {
     drain(std::forward<Read>(read), [] { return false; });
   }
-  /// Drain while ranks have other work. @param work  called where no packet has arrived: does some,
+  /// Read as `drain(read)`, while ranks have other work. @param work  called where no packet has arrived: does some,
   /// which may send, and returns whether there was any. It is not called after a failure
   template <class Read, class Work>
   void drain(Read&& read, Work&& work) {

@@ -153,6 +153,10 @@ class Runtime {
   /// dropped
   void run(const RunOptions& options = {});
 
+  /// End messages; objects stay, and can be visited and changed. Collective, at most once: the destructor is local
+  /// then.
+  void close();
+
   /// Visit an object of this rank between runs. Local. @param visit  called with (const T&)
   /// @throws Error{usage} if it is not on this rank; {failed} if it cannot be read from the disk
   template <class T, class Visit>

@@ -12,7 +12,7 @@
 #include "barrio/base/error.hpp"
 #include "barrio/base/hash.hpp"
 #include "barrio/delaunay/parallel/part_edges.hpp"
-#include "barrio/delaunay/parallel/part_shelf.hpp"
+#include "barrio/delaunay/parallel/part_objects.hpp"
 #include "barrio/exchange/neighborhood.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
@@ -56,26 +56,30 @@ void close_up(Part& part) {
 
 }  // namespace
 
-PartedTriangulation::PartedTriangulation() : shelf_(std::make_unique<detail::PartShelf>()) {}
+PartedTriangulation::PartedTriangulation() = default;
 PartedTriangulation::~PartedTriangulation() = default;
 PartedTriangulation::PartedTriangulation(PartedTriangulation&&) noexcept = default;
 PartedTriangulation& PartedTriangulation::operator=(PartedTriangulation&&) noexcept = default;
 
-std::size_t PartedTriangulation::n_local() const noexcept { return shelf_->size(); }
+std::size_t PartedTriangulation::n_local() const noexcept { return parts_ ? parts_->names.size() : 0; }
 
-std::uint64_t PartedTriangulation::memory_bytes() const noexcept { return shelf_->memory_bytes(); }
+std::uint64_t PartedTriangulation::memory_bytes() const noexcept { return parts_ ? parts_->runtime.memory_bytes() : 0; }
 
 void PartedTriangulation::visit(const std::function<void(std::size_t, const Part&)>& visit) const {
-  const std::size_t n = shelf_->size();
+  const std::size_t n = n_local();
+  if (n == 0) return;
+  mobile::Runtime& runtime = parts_->runtime;
+  const std::vector<mobile::MobilePtr<Part>>& names = parts_->names;
   // begin at the end that is in memory: the other end would push it out before it is visited
-  const bool is_backward = n > 0 && shelf_->is_in_memory(n - 1) && !shelf_->is_in_memory(0);
+  const bool is_backward = runtime.is_in_memory(names.back()) && !runtime.is_in_memory(names.front());
   for (std::size_t k = 0; k < n; ++k) {
     const std::size_t i = is_backward ? n - 1 - k : k;
-    Part& part = shelf_->take(i);
-    if (k + 1 < n) shelf_->prefetch(is_backward ? i - 1 : i + 1);
-    if (!part.is_compact) close_up(part);
-    visit(i, part);
-    shelf_->give_back(i, false);  // a copy on the disk is as good, if not compact
+    if (k + 1 < n) runtime.prefetch(names[is_backward ? i - 1 : i + 1]);
+    runtime.visit(names[i], [&](const Part& part) {
+      // compact or not, it is the same part: a copy on the disk stays as good
+      if (!part.is_compact) close_up(const_cast<Part&>(part));
+      visit(i, part);
+    });
   }
 }
 
@@ -156,6 +160,8 @@ Json to_json(const PartReport& report) {
           {"min_corner", report.min_corner},
           {"exchanges", report.n_exchanges},
           {"parts_told", report.n_parts_told},
+          {"messages", report.n_messages},
+          {"turns", report.n_turns},
           {"imbalance_of_parts", report.part_imbalance},
           {"imbalance_of_ranks", report.rank_imbalance},
           {"bytes_written", report.bytes_written},

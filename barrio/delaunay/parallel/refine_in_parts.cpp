@@ -4,9 +4,7 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
-#include <cstring>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,11 +17,9 @@
 #include "barrio/delaunay/kernel/interfaces.hpp"
 #include "barrio/delaunay/kernel/refinement.hpp"
 #include "barrio/delaunay/parallel/decomposition.hpp"
-#include "barrio/delaunay/parallel/part_bytes.hpp"
-#include "barrio/delaunay/parallel/part_shelf.hpp"
+#include "barrio/delaunay/parallel/part_objects.hpp"
 #include "barrio/delaunay/parted.hpp"
-#include "barrio/exchange/neighborhood.hpp"
-#include "barrio/exchange/router.hpp"
+#include "barrio/mobile/runtime.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
 
@@ -33,7 +29,7 @@ namespace {
 
 constexpr RegionName decompose_region{"delaunay.decompose"};
 constexpr RegionName part_region{"delaunay.part"};
-constexpr RegionName exchange_region{"delaunay.exchange"};
+constexpr RegionName follow_region{"delaunay.follow"};
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -41,14 +37,36 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 
 }  // namespace
 
-/// A split of an interface, as it travels to the part on the other side.
-struct SplitMessage {
-  std::int32_t part = 0;
+/// Names of the parts beside one, by its interfaces.
+struct Neighbours {
+  std::vector<mobile::MobilePtr<Part>> names;
+
+  template <class Visit>
+  void fields(Visit& visit) {
+    visit("names", names);
+  }
+};
+
+/// Order to refine a part for the first time.
+struct FirstStep {};
+
+/// Split of an interface: its place in the list of the part that is told.
+struct Split {
   std::int32_t interface = 0;
   Point at{};
 };
 
-/// Refinement of the parts of this rank.
+/// Splits of the interfaces with a part, for the part on the other side.
+struct Splits {
+  std::vector<Split> splits;
+
+  template <class Visit>
+  void fields(Visit& visit) {
+    visit("splits", splits);
+  }
+};
+
+/// Refinement of the parts of this rank: handlers of messages to them, and what they share.
 class PartedRefinement {
  public:
   PartedRefinement(mpi::Context& context, const RefineOptions& options, const PartOptions& part_options,
@@ -56,52 +74,63 @@ class PartedRefinement {
       : context_(context), options_(options), part_options_(part_options), report_(report) {}
 
   PartedTriangulation run(Triangulation mesh) {
-    auto start = std::chrono::steady_clock::now();
+    const auto start = std::chrono::steady_clock::now();
     {
       const barrio::Region region(context_.trace(), decompose_region);
       decompose_and_deal(std::move(mesh));
     }
     report_.seconds_of_decomposition = mpi::max(context_, seconds_since(start));
-    start = std::chrono::steady_clock::now();
-    refine_first();
-    report_.seconds_of_first_step = mpi::max(context_, seconds_since(start));
-    start = std::chrono::steady_clock::now();
-    exchange_splits();
+    refine();
     check_complete();
-    report_.seconds_of_other_steps = mpi::max(context_, seconds_since(start));
     sum_report();
     return std::move(result_);
   }
 
  private:
+  using Name = mobile::MobilePtr<Part>;
+
+  /// What this rank keeps of a part while it may lie on the disk.
+  struct Kept {
+    std::int32_t number = 0;
+    Name name;
+    Interfaces interfaces;
+    std::vector<Interface> list;
+    std::vector<Name> neighbours;        // by interface
+    std::vector<InterfaceSplit> untold;  // splits that the parts beside this one do not know
+    std::vector<Split> heard;            // splits that this part has not followed
+    std::int32_t n_neighbours = 0;       // parts
+    std::int32_t n_heard = 0;            // of them, in the first step
+    std::int64_t n_triangles = 0;
+    bool is_refined = false;
+    bool was_told = false;
+  };
+
   void decompose_and_deal(Triangulation mesh);
   void deal(Decomposition& made);
   void share_names(const Triangulation& mesh);
-  void refine_first();
-  void exchange_splits();
-  [[nodiscard]] std::vector<SplitMessage> swap_messages(exchange::Neighborhood& hood);
-  void take(std::span<const SplitMessage> messages);
-  void follow_early(std::size_t i);
-  void follow(std::size_t i);
-  [[nodiscard]] std::size_t place_of(std::int32_t part) const noexcept {
-    return static_cast<std::size_t>(part - result_.first_part);
-  }
+  void add_handlers();
+  void refine();
+  void take_first_step(mobile::Turn& turn, Part& part);
+  void take_splits(mobile::Turn& turn, Part& part, const Splits& message);
+  void follow(mobile::Turn& turn, Part& part, Kept& kept);
+  /// Send the splits that adjacent parts do not know. @param to_all  also where there are none
+  template <class Sender>
+  void tell(Kept& kept, bool to_all, Sender&& send);
+  [[nodiscard]] Kept& kept_of(const Part& part) noexcept { return kept_[part.number - result_.first_part]; }
   /// Refine a part. The refinement ends here: what it borrows of the part may go to the disk afterwards.
   template <class Run>
-  [[nodiscard]] RefineReport refined(Part& part, std::size_t i, Run&& run) {
-    Refinement refinement(part.mesh, options_, setting_of(part, i));
+  [[nodiscard]] RefineReport refined(Part& part, Kept& kept, Run&& run) {
+    Refinement refinement(
+        part.mesh, options_,
+        {.angles = &part.angles, .areas = areas_ ? &*areas_ : nullptr, .interfaces = &kept.interfaces});
     run(refinement);
     return refinement.report();
   }
-  void end_step(Part& part, std::size_t i, const RefineReport& report);
+  void end_turn(Part& part, Kept& kept, const RefineReport& report);
   void check_complete();
   void sum_report();
-
-  [[nodiscard]] PartSetting setting_of(const Part& part, std::size_t i) {
-    return {.angles = &part.angles, .areas = areas_ ? &*areas_ : nullptr, .interfaces = &interfaces_[i]};
-  }
-  [[nodiscard]] PartShelf& shelf() noexcept { return *result_.shelf_; }
   void count(const RefineReport& one);
+  [[nodiscard]] mobile::Runtime& runtime() noexcept { return result_.parts_->runtime; }
 
   mpi::Context& context_;
   RefineOptions options_;
@@ -109,15 +138,12 @@ class PartedRefinement {
   PartReport& report_;
   PartedTriangulation result_;
   std::optional<AreaBound> areas_;
-  std::vector<Interfaces> interfaces_;                     // of each part of this rank
-  std::vector<std::vector<Interface>> lists_;              // their neighbours
-  std::vector<std::vector<InterfaceSplit>> first_splits_;  // of the first step, by interface
-  std::vector<char> is_refined_;                           // once
-  std::vector<char> has_followed_;                         // the splits of the first step
-  std::vector<std::int64_t> n_triangles_;
-  std::vector<SplitMessage> outgoing_;
-  std::vector<Rank> to_;  // of each outgoing message
-  std::vector<char> was_told_;
+  std::vector<Kept> kept_;        // of each part of this rank, by ascending number
+  mobile::Turn* turn_ = nullptr;  // during a refinement
+  bool is_first_step_ = true;
+  double seconds_of_first_step_ = 0.0;
+  double seconds_of_other_steps_ = 0.0;
+  std::int64_t n_messages_ = 0;
   std::int64_t n_done_ = 0;  // triangles of the parts that are refined
 };
 
@@ -215,11 +241,9 @@ void PartedRefinement::decompose_and_deal(Triangulation mesh) {
 
 /// Deal the parts to the ranks, along their numbers, so that expected work is even.
 void PartedRefinement::deal(Decomposition& made) {
-  exchange::Parcels<std::byte> parcels;
+  result_.parts_ = std::make_unique<PartObjects>(context_, part_options_.max_memory_bytes, part_options_.scratch);
+  add_handlers();
   mpi::agree_after(context_, [&] {
-    result_.shelf_ = part_options_.max_memory_bytes > 0
-                         ? std::make_unique<PartShelf>(part_options_.max_memory_bytes, part_options_.scratch)
-                         : std::make_unique<PartShelf>();
     if (!context_.is_root()) return;
     std::int64_t total = 0;
     for (const std::int64_t work : made.work) total += work;
@@ -232,38 +256,32 @@ void PartedRefinement::deal(Decomposition& made) {
       rank_of[p] = std::min(static_cast<Rank>(middle * context_.size()), context_.size() - 1);
       before += made.work[p];
     }
+    std::vector<Name> names;
+    std::vector<std::vector<std::int32_t>> beside;
     for (std::size_t p = 0; p < rank_of.size(); ++p) {
       Part& part = made.parts[p];
-      for (Interface& interface : part.interfaces) interface.rank = rank_of[interface.neighbour];
-      if (rank_of[p] == context_.rank()) {
-        shelf().add(std::move(part));
-        continue;
+      std::vector<std::int32_t>& list = beside.emplace_back();
+      for (Interface& interface : part.interfaces) {
+        interface.rank = rank_of[interface.neighbour];
+        list.push_back(interface.neighbour);
       }
-      const std::uint64_t n = pack(part, nullptr);
-      const bool is_next = parcels.peers.empty() || parcels.peers.back() != rank_of[p];
-      const auto length = std::as_bytes(std::span(&n, 1));
-      if (is_next) {
-        parcels.peers.push_back(rank_of[p]);
-        parcels.offsets.push_back(parcels.items.size());
-      }
-      parcels.items.insert(parcels.items.end(), length.begin(), length.end());
-      const std::size_t at = parcels.items.size();
-      parcels.items.resize(at + n);
-      pack(part, &parcels.items[at]);
-      part = {};
-      parcels.offsets.back() = parcels.items.size();
+      names.push_back(runtime().make_on(rank_of[p], std::exchange(part, {})));
+    }
+    for (std::size_t p = 0; p < names.size(); ++p) {
+      Neighbours neighbours;
+      for (const std::int32_t other : beside[p]) neighbours.names.push_back(names[other]);
+      runtime().send(names[p], neighbours);
     }
   });
-  const exchange::Parcels<std::byte> received =
-      exchange::route(context_, std::move(parcels), exchange::Route::automatic);
-  mpi::agree_after(context_, [&] {
-    for (std::span<const std::byte> rest(received.items); !rest.empty();) {
-      std::uint64_t n = 0;
-      std::memcpy(&n, rest.data(), sizeof(n));
-      shelf().add(unpack(rest.subspan(sizeof(n), n)));
-      rest = rest.subspan(sizeof(n) + n);
-    }
-  });
+  runtime().run();
+  std::ranges::sort(kept_, {}, &Kept::number);
+  if (!kept_.empty()) result_.first_part = kept_.front().number;
+  for (const Kept& kept : kept_) {
+    result_.parts_->names.push_back(kept.name);
+    for (const Interface& one : kept.list)
+      if (one.rank != context_.rank()) result_.neighbours.push_back(one.rank);
+  }
+  sort_unique(result_.neighbours);
   struct Numbers {
     std::int64_t n_parts, n_shared, n_coarse, n_corridor, n_interfaces;
     double min_corner;
@@ -291,147 +309,139 @@ void PartedRefinement::count(const RefineReport& one) {
   all.max_triangles = std::max(all.max_triangles, one.max_triangles);
 }
 
-void PartedRefinement::refine_first() {
-  const barrio::Region region(context_.trace(), part_region);
-  constexpr std::uint64_t bytes_a_triangle = 50;  // with half a vertex and links of the queue
-  const std::size_t n = shelf().size();
-  interfaces_.resize(n);
-  lists_.resize(n);
-  n_triangles_.assign(n, 0);
-  first_splits_.resize(n);
-  is_refined_.assign(n, 0);
-  has_followed_.assign(n, 0);
-  was_told_.assign(n, 0);
+void PartedRefinement::add_handlers() {
+  using mobile::Turn;
+  runtime().on<Part, Neighbours>([this](Turn& turn, Part& part, const Neighbours& message) {
+    Kept& kept = kept_.emplace_back();
+    kept.number = part.number;
+    kept.name = turn.self<Part>();
+    kept.list = part.interfaces;
+    kept.neighbours = message.names;
+    for (const Interface& one : part.interfaces) kept.interfaces.add(part.mesh, one.ends, one.segment);
+    std::vector<Name> parts = message.names;
+    sort_unique(parts);
+    kept.n_neighbours = static_cast<std::int32_t>(parts.size());
+    turn.set_unchanged();
+  });
+  runtime().on<Part, FirstStep>([this](Turn& turn, Part& part, const FirstStep&) { take_first_step(turn, part); });
+  runtime().on<Part, Splits>(
+      [this](Turn& turn, Part& part, const Splits& message) { take_splits(turn, part, message); });
+}
+
+void PartedRefinement::refine() {
   options_.progress = [this](std::int64_t n_now) {
+    turn_->serve();
     if (part_options_.progress) part_options_.progress(n_done_ + n_now);
   };
-  mpi::agree_after(context_, [&] {
-    for (std::size_t i = 0; i < n; ++i) {
-      Part& part = shelf().take(i);
-      static_cast<void>(shelf().take(i, bytes_a_triangle * static_cast<std::uint64_t>(part.n_expected)));
-      if (i == 0) result_.first_part = part.number;
-      lists_[i] = part.interfaces;
-      for (const Interface& one : part.interfaces) interfaces_[i].add(part.mesh, one.ends, one.segment);
-      end_step(part, i, refined(part, i, [](Refinement& refinement) { refinement.run(); }));
-      n_done_ += n_triangles_[i];
-      first_splits_[i] = interfaces_[i].take_splits();
-      std::ranges::stable_sort(first_splits_[i], {}, &InterfaceSplit::interface);
-      is_refined_[i] = 1;
-      follow_early(i);
-    }
-  });
+  for (const Kept& kept : kept_) runtime().send(kept.name, FirstStep{});
+  runtime().run();
+  report_.n_exchanges = mpi::max(context_, n_messages_ > 0 ? 1 : 0);
+  if (part_options_.order == PartOrder::supersteps) {
+    is_first_step_ = false;
+    for (Kept& kept : kept_) tell(kept, false, [&](Name to, const Splits& splits) { runtime().send(to, splits); });
+    const std::uint64_t n_steps = runtime().statistics().steps;
+    runtime().run({.supersteps = true});
+    report_.n_exchanges += static_cast<int>(runtime().statistics().steps - n_steps);
+  }
+  report_.seconds_of_first_step = mpi::max(context_, seconds_of_first_step_);
+  report_.seconds_of_other_steps = mpi::max(context_, seconds_of_other_steps_);
+  runtime().close();
 }
 
-/// Let the parts beside one follow their interfaces, if all parts beside them are refined and on this rank: most are
-/// still in memory now. It makes no difference to the result, since the first step of a part takes no splits of others.
-void PartedRefinement::follow_early(std::size_t i) {
-  std::vector<std::size_t> around{i};
-  for (const Interface& one : lists_[i])
-    if (one.rank == context_.rank()) around.push_back(place_of(one.neighbour));
-  sort_unique(around);
-  for (const std::size_t j : around) {
-    if (is_refined_[j] == 0 || has_followed_[j] != 0) continue;
-    const auto is_there = [&](const Interface& one) {
-      return one.rank == context_.rank() && is_refined_[place_of(one.neighbour)] != 0;
-    };
-    if (!std::ranges::all_of(lists_[j], is_there)) continue;
-    has_followed_[j] = 1;
-    std::vector<Point> positions;
-    for (std::int32_t f = 0; f < std::ssize(lists_[j]); ++f) {
-      positions.clear();
-      for (const InterfaceSplit& split : std::ranges::equal_range(first_splits_[place_of(lists_[j][f].neighbour)],
-                                                                  lists_[j][f].place, {}, &InterfaceSplit::interface))
-        positions.push_back(split.at);
-      interfaces_[j].want(f, positions);
-    }
-    if (interfaces_[j].has_wanted()) follow(j);
+void PartedRefinement::take_first_step(mobile::Turn& turn, Part& part) {
+  const barrio::Region region(context_.trace(), part_region);
+  constexpr std::uint64_t bytes_a_triangle = 50;  // with half a vertex and links of the queue
+  const auto start = std::chrono::steady_clock::now();
+  Kept& kept = kept_of(part);
+  turn.reserve(bytes_a_triangle * static_cast<std::uint64_t>(part.n_expected));
+  turn_ = &turn;
+  end_turn(part, kept, refined(part, kept, [](Refinement& refinement) { refinement.run(); }));
+  n_done_ += kept.n_triangles;
+  kept.is_refined = true;
+  kept.untold = kept.interfaces.take_splits();
+  seconds_of_first_step_ += seconds_since(start);
+  tell(kept, part_options_.order == PartOrder::supersteps,
+       [&](Name to, const Splits& splits) { turn.send(to, splits); });
+  const bool has_all = part_options_.order == PartOrder::asynchronous || kept.n_heard == kept.n_neighbours;
+  if (has_all) follow(turn, part, kept);
+}
+
+void PartedRefinement::take_splits(mobile::Turn& turn, Part& part, const Splits& message) {
+  Kept& kept = kept_of(part);
+  kept.heard.insert(kept.heard.end(), message.splits.begin(), message.splits.end());
+  kept.n_heard += 1;
+  // the first step of a part takes no splits of others, so it makes no difference when those come
+  const bool is_first = is_first_step_ && part_options_.order == PartOrder::supersteps;
+  const bool may_follow =
+      is_first ? kept.is_refined && kept.n_heard == kept.n_neighbours : kept.is_refined && turn.n_waiting() == 0;
+  if (may_follow && !kept.heard.empty()) return follow(turn, part, kept);
+  turn.set_unchanged();
+}
+
+/// Split the pieces of a part that others have split, and refine from there on.
+void PartedRefinement::follow(mobile::Turn& turn, Part& part, Kept& kept) {
+  const auto start = std::chrono::steady_clock::now();
+  // The order of messages does not matter: positions on an interface are sorted.
+  std::vector<Split> heard = std::exchange(kept.heard, {});
+  std::ranges::sort(heard, {}, [](const Split& one) { return std::tuple(one.interface, one.at); });
+  std::vector<Point> positions;
+  for (std::size_t begin = 0; begin < heard.size();) {
+    const std::int32_t interface = heard[begin].interface;
+    positions.clear();
+    for (; begin < heard.size() && heard[begin].interface == interface; ++begin) positions.push_back(heard[begin].at);
+    kept.interfaces.want(interface, positions);
+  }
+  if (!kept.interfaces.has_wanted()) return;
+  const barrio::Region region(context_.trace(), follow_region);
+  kept.interfaces.sort_wanted();
+  turn_ = &turn;
+  const RefineReport report = refined(part, kept, [](Refinement& refinement) { refinement.follow_interfaces(); });
+  if (report.is_complete && !kept.interfaces.rows_to_split(part.mesh).empty())
+    refuse(ErrorCode::internal, fmt::format("part {}", part.number), "has not followed all splits of its interfaces");
+  kept.interfaces.clear_wanted();
+  end_turn(part, kept, report);
+  kept.untold = kept.interfaces.take_splits();
+  if (!kept.untold.empty()) kept.was_told = true;
+  seconds_of_other_steps_ += seconds_since(start);
+  const bool is_first = is_first_step_ && part_options_.order == PartOrder::supersteps;
+  if (!is_first) tell(kept, false, [&](Name to, const Splits& splits) { turn.send(to, splits); });
+}
+
+template <class Sender>
+void PartedRefinement::tell(Kept& kept, bool to_all, Sender&& send) {
+  struct Told {
+    Name to;
+    Split split;
+  };
+  std::vector<Told> told;
+  for (const InterfaceSplit& split : std::exchange(kept.untold, {}))
+    told.push_back({kept.neighbours[split.interface], {kept.list[split.interface].place, split.at}});
+  std::vector<Name> parts;
+  if (to_all) parts = kept.neighbours;
+  for (const Told& one : told) parts.push_back(one.to);
+  sort_unique(parts);
+  std::ranges::stable_sort(told, {}, &Told::to);
+  auto next = told.begin();
+  Splits message;
+  for (const Name& part : parts) {
+    message.splits.clear();
+    for (; next != told.end() && next->to == part; ++next) message.splits.push_back(next->split);
+    n_messages_ += 1;
+    send(part, std::as_const(message));
   }
 }
 
-/// Split the pieces of a part that are wanted, and refine from there on.
-void PartedRefinement::follow(std::size_t i) {
-  Part& part = shelf().take(i);
-  interfaces_[i].sort_wanted();
-  const std::size_t n_before = interfaces_[i].n_splits();
-  const RefineReport report = refined(part, i, [](Refinement& refinement) { refinement.follow_interfaces(); });
-  if (report.is_complete && !interfaces_[i].rows_to_split(part.mesh).empty())
-    refuse(ErrorCode::internal, fmt::format("part {}", part.number), "has not followed all splits of its interfaces");
-  interfaces_[i].clear_wanted();
-  if (interfaces_[i].n_splits() > n_before) was_told_[i] = 1;
-  end_step(part, i, report);
-}
-
-/// Note what a step has done to a part, and let it go to the disk.
-void PartedRefinement::end_step(Part& part, std::size_t i, const RefineReport& report) {
+/// Note what a turn has done to a part, before it may go to the disk.
+void PartedRefinement::end_turn(Part& part, Kept& kept, const RefineReport& report) {
+  turn_ = nullptr;
   count(report);
-  n_triangles_[i] = part.mesh.n_triangles();
+  kept.n_triangles = part.mesh.n_triangles();
   part.chains.clear();
   part.chain_end.clear();
-  for (std::int32_t f = 0; f < interfaces_[i].size(); ++f) {
-    const std::vector<std::int32_t> chain = interfaces_[i].chain(f);
+  for (std::int32_t f = 0; f < kept.interfaces.size(); ++f) {
+    const std::vector<std::int32_t> chain = kept.interfaces.chain(f);
     part.chains.insert(part.chains.end(), chain.begin(), chain.end());
     part.chain_end.push_back(static_cast<std::int32_t>(part.chains.size()));
-  }
-  shelf().give_back(i, true);
-}
-
-/// Tell adjacent parts the splits of interfaces, and follow theirs, until there are no new ones.
-void PartedRefinement::exchange_splits() {
-  for (const std::vector<Interface>& list : lists_)
-    for (const Interface& one : list)
-      if (one.rank != context_.rank()) result_.neighbours.push_back(one.rank);
-  sort_unique(result_.neighbours);
-  exchange::Neighborhood hood(context_, result_.neighbours);
-  for (;;) {
-    outgoing_.clear();
-    to_.clear();
-    for (std::size_t i = 0; i < lists_.size(); ++i) {
-      for (const InterfaceSplit& split :
-           report_.n_exchanges == 0 ? std::exchange(first_splits_[i], {}) : interfaces_[i].take_splits()) {
-        const Interface& one = lists_[i][split.interface];
-        outgoing_.push_back({one.neighbour, one.place, split.at});
-        to_.push_back(one.rank);
-      }
-    }
-    if (mpi::sum(context_, std::ssize(outgoing_)) == 0) break;
-    ++report_.n_exchanges;
-    std::vector<SplitMessage> received = swap_messages(hood);
-    const barrio::Region region(context_.trace(), part_region);
-    mpi::agree_after(context_, [&] { take(received); });
-  }
-  report_.n_parts_told = std::ranges::count(was_told_, 1);
-}
-
-std::vector<SplitMessage> PartedRefinement::swap_messages(exchange::Neighborhood& hood) {
-  const barrio::Region region(context_.trace(), exchange_region);
-  auto round = hood.begin_round<SplitMessage>();
-  for (std::size_t i = 0; i < outgoing_.size(); ++i) round.send(to_[i], outgoing_[i]);
-  round.close();
-  std::vector<SplitMessage> received;
-  for (const auto& [from, message] : round.received()) received.push_back(message);
-  return received;
-}
-
-/// Split what adjacent parts have split. The order of messages does not matter: positions on an interface are sorted.
-void PartedRefinement::take(std::span<const SplitMessage> messages) {
-  std::vector<SplitMessage> sorted(messages.begin(), messages.end());
-  std::ranges::sort(sorted, {}, [](const SplitMessage& one) { return std::tuple(one.part, one.interface, one.at); });
-  std::vector<Point> positions;
-  std::vector<std::size_t> changing;  // parts, ascending
-  for (std::size_t begin = 0; begin < sorted.size();) {
-    const std::int32_t number = sorted[begin].part;
-    const std::int32_t interface = sorted[begin].interface;
-    const std::size_t i = place_of(number);
-    positions.clear();
-    for (; begin < sorted.size() && sorted[begin].part == number && sorted[begin].interface == interface; ++begin)
-      positions.push_back(sorted[begin].at);
-    interfaces_.at(i).want(interface, positions);
-    if (interfaces_[i].has_wanted() && (changing.empty() || changing.back() != i)) changing.push_back(i);
-  }
-  std::ranges::reverse(changing);  // the last ones were in use last, so they are in memory
-  for (std::size_t k = 0; k < changing.size(); ++k) {
-    if (k + 1 < changing.size()) shelf().prefetch(changing[k + 1]);
-    follow(changing[k]);
   }
 }
 
@@ -448,15 +458,19 @@ void PartedRefinement::check_complete() {
 
 void PartedRefinement::sum_report() {
   RefineReport& all = report_.refinement;
-  const std::int64_t n_triangles = std::accumulate(n_triangles_.begin(), n_triangles_.end(), std::int64_t{0});
-  const std::int64_t most = n_triangles_.empty() ? 0 : std::ranges::max(n_triangles_);
+  std::int64_t n_triangles = 0;
+  std::int64_t most = 0;
   std::int64_t n_on_interfaces = 0;
-  for (std::size_t i = 0; i < lists_.size(); ++i)
-    for (std::int32_t f = 0; f < interfaces_[i].size(); ++f)
-      if (result_.first_part + static_cast<std::int32_t>(i) < lists_[i][f].neighbour)
-        n_on_interfaces += interfaces_[i].n_vertices(f);
-  const mobile::StoreStatistics disk = shelf().statistics();
-  std::array<std::int64_t, 11> sums{all.n_free_points,
+  std::int64_t n_told = 0;
+  for (const Kept& kept : kept_) {
+    n_triangles += kept.n_triangles;
+    most = std::max(most, kept.n_triangles);
+    n_told += kept.was_told ? 1 : 0;
+    for (std::int32_t f = 0; f < kept.interfaces.size(); ++f)
+      if (kept.number < kept.list[f].neighbour) n_on_interfaces += kept.interfaces.n_vertices(f);
+  }
+  const mobile::RuntimeStatistics done = runtime().statistics();
+  std::array<std::int64_t, 13> sums{all.n_free_points,
                                     all.n_segment_points,
                                     all.n_removed_points,
                                     all.n_left_at_segments,
@@ -464,9 +478,11 @@ void PartedRefinement::sum_report() {
                                     all.is_complete ? 0 : 1,
                                     n_triangles,
                                     n_on_interfaces,
-                                    report_.n_parts_told,
-                                    static_cast<std::int64_t>(disk.bytes_written),
-                                    static_cast<std::int64_t>(disk.bytes_read)};
+                                    n_told,
+                                    static_cast<std::int64_t>(done.store.bytes_written),
+                                    static_cast<std::int64_t>(done.store.bytes_read),
+                                    n_messages_,
+                                    static_cast<std::int64_t>(done.turns)};
   mpi::all_reduce(context_, std::span<std::int64_t>(sums), MPI_SUM);
   std::array<std::int64_t, 3> maxima{most, n_triangles, all.max_triangles};
   mpi::all_reduce(context_, std::span<std::int64_t>(maxima), MPI_MAX);
@@ -481,6 +497,8 @@ void PartedRefinement::sum_report() {
   report_.n_parts_told = sums[8];
   report_.bytes_written = static_cast<std::uint64_t>(sums[9]);
   report_.bytes_read = static_cast<std::uint64_t>(sums[10]);
+  report_.n_messages = sums[11];
+  report_.n_turns = sums[12];
   const auto n = static_cast<double>(std::max<std::int64_t>(sums[6], 1));
   report_.part_imbalance = static_cast<double>(maxima[0]) * result_.n_parts / n;
   report_.rank_imbalance = static_cast<double>(maxima[1]) * context_.size() / n;

@@ -30,6 +30,7 @@ std::byte* Runtime::allocate(const void* tag, ObjectId from, ObjectId to, std::s
   return core_->allocate(tag, from, to, n_bytes);
 }
 void Runtime::run(const RunOptions& options) { core_->run(options); }
+void Runtime::close() { core_->close(); }
 
 void Runtime::use(ObjectId id, bool is_changed, const std::function<void(void*)>& act) {
   detail::ObjectTable& objects = core_->objects();

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
-#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -33,7 +32,8 @@ RuntimeCore::RuntimeCore(Runtime& runtime, mpi::Context& context, const RuntimeO
     : runtime_(runtime),
       context_(context),
       objects_(types_, options.max_memory_bytes, options.scratch),
-      stream_(context, exchange::detail::kind_of_bytes(exchange::detail::RoundCall::stream), options.stream),
+      open_stream_(std::in_place, context, exchange::detail::kind_of_bytes(exchange::detail::RoundCall::stream),
+                   options.stream),
       last_flush_(Clock::now()) {}
 
 void RuntimeCore::add_type(TypeEntry entry) {
@@ -95,7 +95,7 @@ ObjectId RuntimeCore::make_on(const void* tag, Rank rank, const void* object) {
   const std::uint16_t type = find_type(tag);
   const ObjectId id = next_id(rank);
   const std::size_t n_bytes = types_[type].bytes(object);
-  std::byte* const place = stream_.allocate(rank, sizeof(Envelope) + n_bytes);
+  std::byte* const place = stream().allocate(rank, sizeof(Envelope) + whole_words(n_bytes));
   const Envelope envelope{id.word(), 0, static_cast<std::uint32_t>(n_bytes), type, 0, Envelope::object};
   if (envelope.n_bytes != n_bytes)
     refuse(ErrorCode::usage, fmt::format("an object of {} bytes", n_bytes), "is too large to be sent");
@@ -133,7 +133,7 @@ std::byte* RuntimeCore::allocate(const void* tag, ObjectId from, ObjectId to, st
     return put(envelope);
   }
   statistics_.remote_messages += 1;
-  std::byte* const place = stream_.allocate(to.rank(), sizeof envelope + whole_words(n_bytes));
+  std::byte* const place = stream().allocate(to.rank(), sizeof envelope + whole_words(n_bytes));
   std::memcpy(place, &envelope, sizeof envelope);
   return place + sizeof envelope;
 }
@@ -203,7 +203,7 @@ bool RuntimeCore::work() {
     now = Clock::now();
   } while (statistics_.handled_messages - n_before < max_messages_in_a_row && now - start < max_time_in_a_row);
   if (is_some && now - last_flush_ > max_time_in_packets) {
-    stream_.flush();
+    stream().flush();
     last_flush_ = now;
   }
   return is_some;
@@ -245,9 +245,18 @@ void RuntimeCore::run_turn(Slot slot) {
 }
 
 void RuntimeCore::serve() {
-  while (const std::optional<exchange::PacketStream::Packet> packet = stream_.poll()) deliver(packet->payload);
-  stream_.flush();
+  while (const std::optional<exchange::PacketStream::Packet> packet = stream().poll()) deliver(packet->payload);
+  stream().flush();
   last_flush_ = Clock::now();
+}
+
+void RuntimeCore::close() {
+  n_waves_ = stream().n_waves();
+  open_stream_.reset();
+}
+
+void RuntimeCore::refuse_closed() {
+  refuse(ErrorCode::usage, "a runtime", "that was closed takes no messages", "close() it after the last run()");
 }
 
 void RuntimeCore::begin_step() {
@@ -333,13 +342,13 @@ void RuntimeCore::run(const RunOptions& options) {
         }
       }
       for (;;) {
-        stream_.drain(read, [&] { return work(); });
+        stream().drain(read, [&] { return work(); });
         if (mpi::sum(context_, n_of_next_step_) == 0) break;
         begin_step();
       }
       is_in_steps_ = false;
     } else {
-      stream_.drain(read, [&] { return work(); });
+      stream().drain(read, [&] { return work(); });
     }
     mpi::agree_after(context_, [&] {
       if (orphans_.empty()) return;
@@ -369,7 +378,7 @@ void RuntimeCore::drop_messages() {
 
 RuntimeStatistics RuntimeCore::statistics() const {
   RuntimeStatistics all = statistics_;
-  all.waves = stream_.n_waves();
+  all.waves = open_stream_ ? open_stream_->n_waves() : n_waves_;
   all.loads = objects_.n_loads();
   all.evictions = objects_.n_evictions();
   all.max_memory_bytes = objects_.max_memory_bytes();

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -51,6 +52,7 @@ class RuntimeCore {
   std::byte* allocate(const void* tag, ObjectId from, ObjectId to, std::size_t n_bytes);
   void run(const RunOptions& options);
   void serve();
+  void close();
 
   /// Return the place of an object of this rank. @throws Error{usage} if there is none
   [[nodiscard]] Slot slot_of(ObjectId id) const;
@@ -78,6 +80,12 @@ class RuntimeCore {
   /// Run turns for a while. @return false if no object has messages
   bool work();
   void run_turn(Slot slot);
+  [[nodiscard]] exchange::PacketStream& stream() {
+    if (!open_stream_) [[unlikely]]
+      refuse_closed();
+    return *open_stream_;
+  }
+  [[noreturn]] static void refuse_closed();
   /// Deliver what was kept back in a step, in the order of objects, senders and sending.
   void begin_step();
   void find_objects_of_orphans();
@@ -89,8 +97,8 @@ class RuntimeCore {
   std::vector<HandlerEntry> handlers_;
   std::vector<std::uint16_t> type_of_handler_;
   ObjectTable objects_;
-  exchange::PacketStream stream_;
-  std::unordered_map<Rank, std::uint32_t> n_made_;  // objects, by rank
+  std::optional<exchange::PacketStream> open_stream_;  // nothing once it is closed
+  std::unordered_map<Rank, std::uint32_t> n_made_;     // objects, by rank
   const void* last_tag_ = nullptr;
   std::uint16_t last_handler_ = 0;
   std::deque<Slot> ready_;         // objects with messages, in memory when they got the first one
@@ -99,7 +107,8 @@ class RuntimeCore {
   bool is_in_steps_ = false;
   ByteQueue next_step_;
   std::uint64_t n_of_next_step_ = 0;
-  ByteQueue orphans_;  // messages to objects that are not there yet
+  ByteQueue orphans_;          // messages to objects that are not there yet
+  std::uint64_t n_waves_ = 0;  // of the stream that was closed
   Clock::time_point last_flush_;
   RuntimeStatistics statistics_;
 };
