@@ -120,7 +120,11 @@ class Delaunay : public Command {
         app.add_option("--scratch", scratch_,
                        "Folder of the scratch file, on a local disk. Default: that of the output")
             ->needs(memory);
-    of_parts_ = {parts, memory, scratch};
+    CLI::Option* const asynchronous =
+        app.add_flag("--asynchronous", is_asynchronous_,
+                     "For --method pcdm: parts follow the splits of others as soon as they hear of them, instead of in "
+                     "steps. The mesh then differs from run to run, within the same bounds");
+    of_parts_ = {parts, memory, scratch, asynchronous};
     app.add_flag("--hull", triangulating_.fills_hull,
                  "Triangulate the convex hull, not just the area that segments enclose");
     app.add_option("--max-triangles", refining_.max_triangles,
@@ -238,6 +242,7 @@ class Delaunay : public Command {
     result.update(Json::parse(text));
     const double middle = MPI_Wtime();
     limit_memory(context);
+    if (is_asynchronous_) parting_.order = delaunay::PartOrder::asynchronous;
     if (progress_ != nullptr)
       parting_.progress = [this, &context](std::int64_t n) { progress_->update(n * context.size()); };
     delaunay::PartReport report;
@@ -247,6 +252,7 @@ class Delaunay : public Command {
     }();
     const double end = MPI_Wtime();
     result["options"]["memory"] = memory_;
+    result["options"]["asynchronous"] = is_asynchronous_;
     const delaunay::PartedSummary all = delaunay::summarize(context, parted);
     result["vertices"] = all.n_vertices;
     result["triangles"] = all.n_triangles;
@@ -503,12 +509,13 @@ class Delaunay : public Command {
   Progress* progress_ = nullptr;
   bool refines_ = true;
   std::array<const CLI::Option*, 2> bounds_{};    // options that bound triangles
-  std::array<const CLI::Option*, 3> of_parts_{};  // options of --method pcdm
+  std::array<const CLI::Option*, 4> of_parts_{};  // options of --method pcdm
   delaunay::TriangulateOptions triangulating_;
   delaunay::RefineOptions refining_;
   delaunay::PartOptions parting_;
   std::uint64_t memory_ = 0;  // bytes on a node; 0: no limit
   std::string scratch_;
+  bool is_asynchronous_ = false;
   std::string method_ = "sequential";
   SizeOptions sizes_;
 };

@@ -77,7 +77,9 @@ def probe(command: Path, transports: list[str], profiles: dict[str, str]) -> Non
         text = run([*words, "--transport", ",".join(transports)], profiles)
         if "no profile is stored" not in text and "not tried, as other work" not in text:
             return
-    sys.exit(f"run.py: other work disturbed {N_ATTEMPTS} probes of this machine; run it on an idle host")
+    sys.exit(
+        f"run.py: other work disturbed {N_ATTEMPTS} probes of this machine; run it on an idle host"
+    )
 
 
 def measure(

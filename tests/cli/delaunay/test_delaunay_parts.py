@@ -44,6 +44,16 @@ class InParts(Case):
         self.assert_code(audit, 0)
         self.assertIn("Vatnaj", barrio("info", mesh).out)
 
+    def test_asynchronous_parts_pass_the_audit(self) -> None:
+        mesh = self.folder / "mesh.h5m"
+        bounds = ["--max-area", "0.0001", "--min-angle", "25"]
+        words = [*PCDM, "--parts", "20", "--asynchronous"]
+        made = barrio("delaunay", PLATE, *bounds, *words, "-o", mesh, "--json", ranks=2)
+        self.assert_code(made, 0)
+        self.assertTrue(made.json()["options"]["asynchronous"])
+        self.assert_code(barrio("delaunay", "--audit", mesh, PLATE, *bounds, *PCDM), 0)
+        self.assert_code(barrio("delaunay", PLATE, "--asynchronous", "-o", mesh), 2)
+
     def test_a_limit_of_memory_changes_nothing_but_the_memory(self) -> None:
         bounds = ["--max-area", "0.00002", "--parts", "60"]
         whole, small = self.folder / "whole.h5m", self.folder / "small.h5m"

@@ -44,11 +44,32 @@ struct Refined {
 };
 
 Refined refine_in_parts(mpi::Context& context, const PlanarGraph& graph, const RefineOptions& options,
-                        std::int32_t n_parts) {
+                        const PartOptions& part_options) {
   Refined made;
   Triangulation mesh = context.is_root() ? triangulate(graph) : Triangulation();
-  made.parted = delaunay::refine_in_parts(context, std::move(mesh), options, {.n_parts = n_parts}, made.report);
+  made.parted = delaunay::refine_in_parts(context, std::move(mesh), options, part_options, made.report);
   return made;
+}
+Refined refine_in_parts(mpi::Context& context, const PlanarGraph& graph, const RefineOptions& options,
+                        std::int32_t n_parts) {
+  return refine_in_parts(context, graph, options, PartOptions{.n_parts = n_parts});
+}
+
+/// Write a mesh in parts and audit the file. @return it
+AuditedMesh audited(const Refined& made, const PlanarGraph& graph, const RefineOptions& options) {
+  const std::string path = barrio::test::scratch() / "parted.h5m";
+  write_h5m(world(), made.parted, path);
+  AuditedMesh back = read_audited(path);
+  const Audit found = audit(back, graph,
+                            {.min_angle = options.min_angle,
+                             .max_area = options.max_area,
+                             .keeps_regions = options.keeps_regions,
+                             .area_at = options.area_at,
+                             .size = options.size,
+                             .in_parts = true});
+  for (const Audit::Check& check : found.checks) EXPECT_TRUE(check.is_met) << check.name << ": " << check.text;
+  mpi::barrier(world());  // the next case writes to the same file
+  return back;
 }
 
 /// Refine on all ranks, write, audit what was written, and compare with a rank alone.
@@ -66,21 +87,10 @@ void check_case(const std::string& what, const PlanarGraph& graph, const RefineO
   EXPECT_EQ(again.report.n_interface_points, made.report.n_interface_points);
   EXPECT_EQ(again.report.refinement.n_segment_points, made.report.refinement.n_segment_points);
 
-  const std::string path = barrio::test::scratch() / "parted.h5m";
-  write_h5m(world(), made.parted, path);
-  const AuditedMesh back = read_audited(path);
+  const AuditedMesh back = audited(made, graph, options);
   EXPECT_EQ(std::ssize(back.triangles), all.n_triangles);
   EXPECT_EQ(std::ssize(back.points), all.n_vertices);
   EXPECT_EQ(checksum(back), all.checksum);
-  const Audit found = audit(back, graph,
-                            {.min_angle = options.min_angle,
-                             .max_area = options.max_area,
-                             .keeps_regions = options.keeps_regions,
-                             .area_at = options.area_at,
-                             .size = options.size,
-                             .in_parts = true});
-  for (const Audit::Check& check : found.checks) EXPECT_TRUE(check.is_met) << check.name << ": " << check.text;
-  mpi::barrier(world());  // the next case writes to the same file
 }
 
 TEST(Parted, SamplesPassTheAuditAndDoNotDependOnRanks) {
@@ -182,6 +192,37 @@ std::string folder_on_disk() {
   const auto path = std::filesystem::current_path() / "parted-scratch";
   std::filesystem::create_directories(path);
   return path.string();
+}
+
+TEST(Parted, AsynchronousPartsPassTheAudit) {
+  struct Sample {
+    const char* name;
+    PlanarGraph graph;
+    RefineOptions options;
+  };
+  const std::vector<Sample> samples{
+      {"pipe", pipe_section(60, 20), {.max_area = 0.0001}},
+      {"coast by angle", fractal_island(1024, 3), {.min_angle = 25}},
+      {"coast by area", fractal_island(1024, 3), {.max_area = 0.0002}},
+      {"square", unit_square(5), {.min_angle = 30, .max_area = 0.0001}},
+  };
+  for (const Sample& sample : samples) {
+    SCOPED_TRACE(sample.name);
+    const PartedSummary in_steps =
+        summarize(world(), refine_in_parts(world(), sample.graph, sample.options, 12).parted);
+    for (const std::uint64_t limit : {std::uint64_t{0}, std::uint64_t{300'000}}) {
+      const Refined made = refine_in_parts(world(), sample.graph, sample.options,
+                                           PartOptions{.n_parts = 12,
+                                                       .max_memory_bytes = limit,
+                                                       .scratch = barrio::test::scratch().string(),
+                                                       .order = PartOrder::asynchronous});
+      validate(world(), made.parted);
+      const PartedSummary all = summarize(world(), made.parted);
+      EXPECT_EQ(std::ssize(audited(made, sample.graph, sample.options).triangles), all.n_triangles);
+      EXPECT_LE(static_cast<double>(all.n_triangles), 1.02 * static_cast<double>(in_steps.n_triangles));
+      EXPECT_GT(made.report.n_messages, 0);
+    }
+  }
 }
 
 TEST(Parted, PartsOnTheDiskGiveTheSameFile) {
