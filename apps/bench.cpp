@@ -43,6 +43,7 @@ const std::vector<Benchmark>& benchmarks() {
       {"amr", "structured AMR of compressible flow", 1, {{1, {}}, {2, {"--parts", "rm3d"}}}},
       {"delaunay", "quality triangulation on one core", 1, {{1, {}}}},
       {"mesh", "read a mesh, resolve shared entities, add ghosts", 2, {{2, {}}}},
+      {"mobile", "messages to mobile objects, and outside rounds", 2, {{2, {}}}},
       {"rankmap", "placements of ranks on machines", 1, {{1, {}}}},
       {"strategies", "strategies of a repeated exchange", 2, {{2, {}}}},
   };

@@ -26,8 +26,8 @@ endforeach()
 
 # All that has to be built first; BarrioInstallCheck looks for the files.
 set(installed ${rooms})
-foreach(target IN ITEMS barrio_command barrio_yield barrio_record barrio_bench_exchange barrio_bench_mesh barrio_bench_rankmap
-        barrio_bench_strategies)
+foreach(target IN ITEMS barrio_command barrio_yield barrio_record barrio_bench_exchange barrio_bench_mesh barrio_bench_mobile
+        barrio_bench_rankmap barrio_bench_strategies)
   if(TARGET ${target})
     list(APPEND installed ${target})
   endif()

@@ -19,8 +19,9 @@ namespace {
 
 constexpr RegionName run_region{"mobile.run"};
 
-// Turns between two looks at the network, and the time after which packets leave that are not full.
-constexpr std::uint64_t max_messages_in_a_row = 64;
+// Between two looks at the network; and the time after which packets leave that are not full.
+constexpr std::uint64_t max_messages_in_a_row = 256;
+constexpr std::size_t max_message_bytes = std::numeric_limits<std::uint32_t>::max();
 constexpr std::chrono::microseconds max_time_in_a_row{50};
 constexpr std::chrono::microseconds max_time_in_packets{200};
 
@@ -31,6 +32,7 @@ std::string name_of(ObjectId id) { return id.is_set() ? fmt::format("object {:#x
 RuntimeCore::RuntimeCore(Runtime& runtime, mpi::Context& context, const RuntimeOptions& options)
     : runtime_(runtime),
       context_(context),
+      rank_(context.rank()),
       objects_(types_, options.max_memory_bytes, options.scratch),
       open_stream_(std::in_place, context, exchange::detail::kind_of_bytes(exchange::detail::RoundCall::stream),
                    options.stream),
@@ -62,14 +64,12 @@ void RuntimeCore::add_handler(HandlerEntry entry) {
   type_of_handler_.push_back(type);
 }
 
-std::uint16_t RuntimeCore::find_handler(const void* tag) {
-  if (tag == last_tag_) [[likely]]
-    return last_handler_;
+void RuntimeCore::find_handler(const void* tag) {
   const auto found = std::ranges::find(handlers_, tag, &HandlerEntry::tag);
   if (found == handlers_.end())
     refuse(ErrorCode::usage, "a message", "has no handler for this type of objects", "call on<T, M>(handler) first");
   last_tag_ = tag;
-  return last_handler_ = static_cast<std::uint16_t>(found - handlers_.begin());
+  last_handler_ = static_cast<std::uint16_t>(found - handlers_.begin());
 }
 
 ObjectId RuntimeCore::next_id(Rank rank) {
@@ -120,15 +120,24 @@ void RuntimeCore::destroy(ObjectId id) {
   objects_.remove(slot);
 }
 
+void RuntimeCore::refuse_message(ObjectId to, std::size_t n_bytes) {
+  refuse(ErrorCode::usage, fmt::format("a message of {} bytes to {}", n_bytes, name_of(to)), "cannot be sent",
+         "name an object that was made, and send less than 4 GiB at once");
+}
+
 std::byte* RuntimeCore::allocate(const void* tag, ObjectId from, ObjectId to, std::size_t n_bytes) {
+  if (tag != last_tag_) [[unlikely]]
+    find_handler(tag);
+  if (!to.is_set() || n_bytes > max_message_bytes) [[unlikely]]
+    refuse_message(to, n_bytes);
   // the program of a rank is a sender too, behind all objects
-  const std::uint64_t sender = from.is_set() ? from.word() : ~static_cast<std::uint64_t>(context_.rank());
-  const Envelope envelope{to.word(),         sender, static_cast<std::uint32_t>(n_bytes),
-                          find_handler(tag), 0,      Envelope::message};
-  if (!to.is_set() || envelope.n_bytes != n_bytes) [[unlikely]]
-    refuse(ErrorCode::usage, fmt::format("a message of {} bytes to {}", n_bytes, name_of(to)), "cannot be sent",
-           "name an object that was made, and send less than 4 GiB at once");
-  if (to.rank() == context_.rank()) {
+  const Envelope envelope{to.word(),
+                          from.is_set() ? from.word() : ~static_cast<std::uint64_t>(rank_),
+                          static_cast<std::uint32_t>(n_bytes),
+                          last_handler_,
+                          0,
+                          Envelope::message};
+  if (to.rank() == rank_) {
     statistics_.local_messages += 1;
     return put(envelope);
   }
@@ -138,26 +147,17 @@ std::byte* RuntimeCore::allocate(const void* tag, ObjectId from, ObjectId to, st
   return place + sizeof envelope;
 }
 
-std::byte* RuntimeCore::put(const Envelope& envelope) {
-  const auto append_to = [&](ByteQueue& queue) {
-    std::byte* const place = queue.append(sizeof envelope + whole_words(envelope.n_bytes));
-    std::memcpy(place, &envelope, sizeof envelope);
-    return place + sizeof envelope;
-  };
-  if (is_in_steps_) {
-    n_of_next_step_ += 1;
-    return append_to(next_step_);
-  }
-  const Slot slot = objects_.find(ObjectId::of_word(envelope.to));
-  if (slot == ObjectTable::none) [[unlikely]]
-    return append_to(orphans_);
-  make_ready(slot);
-  return objects_.append(slot, {envelope.from, envelope.n_bytes, envelope.handler, 0});
+std::byte* RuntimeCore::put_aside(const Envelope& envelope) {
+  ByteQueue& queue = is_in_steps_ ? next_step_ : orphans_;
+  if (is_in_steps_) n_of_next_step_ += 1;
+  std::byte* const place = queue.append(sizeof envelope + whole_words(envelope.n_bytes));
+  std::memcpy(place, &envelope, sizeof envelope);
+  return place + sizeof envelope;
 }
 
 void RuntimeCore::make_ready(Slot slot) {
-  if (std::exchange(objects_.is_ready(slot), true)) return;
-  (objects_.is_in_memory(slot) ? ready_ : absent_ready_).push_back(slot);
+  objects_.is_ready(slot) = true;
+  (objects_.is_in_memory(slot) ? ready_ : absent_ready_).push(slot);
 }
 
 void RuntimeCore::deliver(std::span<const std::byte> packet) {
@@ -181,32 +181,25 @@ void RuntimeCore::find_objects_of_orphans() {
   deliver(before.bytes());
 }
 
-/// Choose the object whose turn is next: one in memory, if any has messages, so that each load serves many messages.
-RuntimeCore::Slot RuntimeCore::pick() {
-  std::deque<Slot>& from = ready_.empty() ? absent_ready_ : ready_;
-  if (from.empty()) return ObjectTable::none;
-  const Slot slot = from.front();
-  from.pop_front();
-  return slot;
-}
-
 bool RuntimeCore::work() {
+  if (ready_.empty() && absent_ready_.empty()) return false;
   const Clock::time_point start = Clock::now();
-  Clock::time_point now = start;
-  const std::uint64_t n_before = statistics_.handled_messages;
-  bool is_some = false;
-  do {
-    const Slot slot = pick();
-    if (slot == ObjectTable::none) break;
-    is_some = true;
-    run_turn(slot);
-    now = Clock::now();
-  } while (statistics_.handled_messages - n_before < max_messages_in_a_row && now - start < max_time_in_a_row);
-  if (is_some && now - last_flush_ > max_time_in_packets) {
+  const std::uint64_t end = statistics_.handled_messages + n_in_a_row_;
+  // Objects in memory come first, so that each load serves many messages.
+  while (statistics_.handled_messages < end && !(ready_.empty() && absent_ready_.empty()))
+    run_turn(ready_.empty() ? absent_ready_.pop() : ready_.pop());
+  const Clock::time_point now = Clock::now();
+  // Long handlers are followed by a look at the network, short ones go on in a row.
+  n_in_a_row_ = now - start > max_time_in_a_row ? 1 : std::min(2 * n_in_a_row_, max_messages_in_a_row);
+  if (now - last_flush_ > max_time_in_packets) {
     stream().flush();
     last_flush_ = now;
   }
-  return is_some;
+  return true;
+}
+
+void RuntimeCore::refuse_type(ObjectId id) {
+  refuse(ErrorCode::usage, name_of(id), "has another type than the pointer in a message to it");
 }
 
 void RuntimeCore::run_turn(Slot slot) {
@@ -222,17 +215,19 @@ void RuntimeCore::run_turn(Slot slot) {
     objects_.give_queue(slot, std::move(messages.bytes));
     objects_.give_back(slot);
   };
+  const std::uint16_t type = objects_.type(slot);
+  const std::byte* at = messages.bytes.bytes().data();
   try {
-    const std::span<const std::byte> bytes = messages.bytes.bytes();
-    for (std::size_t at = 0; at < bytes.size();) {
+    for (std::size_t n_left = messages.n; n_left > 0;) {
       MessageHead head{};
-      std::memcpy(&head, &bytes[at], sizeof head);
-      if (type_of_handler_[head.handler] != objects_.type(slot))
-        refuse(ErrorCode::usage, name_of(objects_.id(slot)), "has another type than the pointer in a message to it");
-      turn.n_waiting_ = --messages.n;
+      std::memcpy(&head, at, sizeof head);
+      const HandlerEntry& handler = handlers_[head.handler];
+      if (type_of_handler_[head.handler] != type) [[unlikely]]
+        refuse_type(objects_.id(slot));
+      turn.n_waiting_ = --n_left;
       turn.is_changed_ = true;
       statistics_.handled_messages += 1;
-      handlers_[head.handler].call(turn, object, bytes.subspan(at + sizeof head, head.n_bytes));
+      handler.call(turn, object, {at + sizeof head, head.n_bytes});
       is_changed = is_changed || turn.is_changed_;
       at += sizeof head + whole_words(head.n_bytes);
     }
@@ -325,11 +320,9 @@ void RuntimeCore::run(const RunOptions& options) {
   try {
     if (options.supersteps) {
       // what was sent before is the first step
-      std::deque<Slot> waiting = std::exchange(ready_, {});
-      waiting.insert(waiting.end(), absent_ready_.begin(), absent_ready_.end());
-      absent_ready_.clear();
       is_in_steps_ = true;
-      for (const Slot slot : waiting) {
+      while (!ready_.empty() || !absent_ready_.empty()) {
+        const Slot slot = ready_.empty() ? absent_ready_.pop() : ready_.pop();
         objects_.is_ready(slot) = false;
         const ObjectTable::Messages messages = objects_.take_messages(slot);
         const std::span<const std::byte> bytes = messages.bytes.bytes();

@@ -3,7 +3,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -15,6 +14,7 @@
 #include "barrio/mobile/detail/types.hpp"
 #include "barrio/mobile/objects/byte_queue.hpp"
 #include "barrio/mobile/objects/object_table.hpp"
+#include "barrio/mobile/objects/slot_queue.hpp"
 #include "barrio/mobile/runtime.hpp"
 #include "barrio/mpi/context.hpp"
 
@@ -66,14 +66,22 @@ class RuntimeCore {
   using Clock = std::chrono::steady_clock;
 
   [[nodiscard]] std::uint16_t find_type(const void* tag) const;
-  [[nodiscard]] std::uint16_t find_handler(const void* tag);
+  /// Find a handler, as `last_handler_`. @throws Error{usage} if there is none
+  void find_handler(const void* tag);
   [[nodiscard]] ObjectId next_id(Rank rank);
   /// Check that all ranks have the same types and handlers. Collective.
   void check_registration();
   [[nodiscard]] std::string describe_registration() const;
   /// Put a message where it waits: in the queue of its object, in the next step, or aside until its object is there.
   /// @return place for its bytes
-  std::byte* put(const Envelope& envelope);
+  [[gnu::always_inline]] std::byte* put(const Envelope& envelope) {
+    const Slot slot = is_in_steps_ ? ObjectTable::none : objects_.find(ObjectId::of_word(envelope.to));
+    if (slot == ObjectTable::none) [[unlikely]]
+      return put_aside(envelope);
+    if (!objects_.is_ready(slot)) make_ready(slot);
+    return objects_.append(slot, {envelope.from, envelope.n_bytes, envelope.handler, 0});
+  }
+  std::byte* put_aside(const Envelope& envelope);
   void deliver(std::span<const std::byte> packet);
   void make_ready(Slot slot);
   [[nodiscard]] Slot pick();
@@ -86,6 +94,8 @@ class RuntimeCore {
     return *open_stream_;
   }
   [[noreturn]] static void refuse_closed();
+  [[noreturn]] static void refuse_message(ObjectId to, std::size_t n_bytes);
+  [[noreturn]] static void refuse_type(ObjectId id);
   /// Deliver what was kept back in a step, in the order of objects, senders and sending.
   void begin_step();
   void find_objects_of_orphans();
@@ -93,6 +103,7 @@ class RuntimeCore {
 
   Runtime& runtime_;
   mpi::Context& context_;
+  Rank rank_;
   std::vector<TypeEntry> types_;
   std::vector<HandlerEntry> handlers_;
   std::vector<std::uint16_t> type_of_handler_;
@@ -101,8 +112,9 @@ class RuntimeCore {
   std::unordered_map<Rank, std::uint32_t> n_made_;     // objects, by rank
   const void* last_tag_ = nullptr;
   std::uint16_t last_handler_ = 0;
-  std::deque<Slot> ready_;         // objects with messages, in memory when they got the first one
-  std::deque<Slot> absent_ready_;  // the same, on the disk
+  SlotQueue ready_;               // objects with messages, in memory when they got the first one
+  SlotQueue absent_ready_;        // the same, on the disk
+  std::uint64_t n_in_a_row_ = 1;  // messages between two looks at the network
   bool is_running_ = false;
   bool is_in_steps_ = false;
   ByteQueue next_step_;

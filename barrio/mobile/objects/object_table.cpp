@@ -23,67 +23,77 @@ ObjectTable::ObjectTable(const std::vector<TypeEntry>& types, std::uint64_t max_
 }
 
 ObjectTable::Slot ObjectTable::add(ObjectId id, std::uint16_t type, std::shared_ptr<void> object) {
-  Slot slot = 0;
-  if (free_.empty()) {
-    slot = static_cast<Slot>(records_.size());
-    records_.emplace_back();
-  } else {
+  Slot slot = n_records_;
+  if (!free_.empty()) {
     slot = free_.back();
     free_.pop_back();
+  } else if (n_records_++ % (1U << n_chunk_bits) == 0) {
+    chunks_.push_back(std::make_unique<Record[]>(1U << n_chunk_bits));
   }
-  Record& record = records_[slot];
-  record.id = id;
-  record.type = type;
-  record.object = std::move(object);
-  record.n_bytes = types_[type].memory_bytes(record.object.get());
-  used_bytes_ += record.n_bytes;
-  note_use();
+  Record& made = record(slot);
+  made.id = id;
+  made.type = type;
+  made.object = std::move(object);
   table_.add(id, slot);
+  if (!store_) return slot;
+  made.n_bytes = types_[type].memory_bytes(made.object.get());
+  used_bytes_ += made.n_bytes;
+  note_use();
   link_newest(slot);
-  record.n_uses += 1;
+  made.n_uses += 1;
   make_room(0);
-  record.n_uses -= 1;
+  made.n_uses -= 1;
   return slot;
 }
 
 void ObjectTable::remove(Slot slot) {
-  Record& record = records_[slot];
-  table_.remove(record.id);
-  if (record.stored) store_->drop(*record.stored);
-  if (record.object) unlink(slot);
-  used_bytes_ -= record.n_bytes + record.queue.size();
-  record = {};
+  Record& gone = record(slot);
+  table_.remove(gone.id);
+  if (gone.stored) store_->drop(*gone.stored);
+  if (store_ && gone.object) unlink(slot);
+  used_bytes_ -= gone.n_bytes;
+  gone = {};
   free_.push_back(slot);
 }
 
-void* ObjectTable::take(Slot slot) {
-  Record& record = records_[slot];
-  if (record.object) {
+std::uint64_t ObjectTable::memory_bytes() const {
+  if (store_) return used_bytes_;
+  std::uint64_t n_bytes = 0;
+  for (Slot slot = 0; slot < n_records_; ++slot) {
+    const Record& one = record(slot);
+    n_bytes += one.queue.size() + (one.object ? types_[one.type].memory_bytes(one.object.get()) : 0);
+  }
+  return n_bytes;
+}
+
+void* ObjectTable::bring(Slot slot) {
+  Record& wanted = record(slot);
+  if (wanted.object) {
     unlink(slot);
   } else {
-    make_room(record.n_stored_bytes);
-    const Block block = store_->get(*record.stored);
-    record.object = types_[record.type].unpack(block.bytes());
-    record.n_bytes = types_[record.type].memory_bytes(record.object.get());
-    used_bytes_ += record.n_bytes;
+    make_room(wanted.n_stored_bytes);
+    const Block block = store_->get(*wanted.stored);
+    wanted.object = types_[wanted.type].unpack(block.bytes());
+    wanted.n_bytes = types_[wanted.type].memory_bytes(wanted.object.get());
+    used_bytes_ += wanted.n_bytes;
     note_use();
     n_loads_ += 1;
   }
   link_newest(slot);
-  record.n_uses += 1;
-  return record.object.get();
+  wanted.n_uses += 1;
+  return wanted.object.get();
 }
 
-void ObjectTable::give_back(Slot slot) {
-  Record& record = records_[slot];
-  if (std::exchange(record.is_changed, false)) {
-    used_bytes_ -= record.n_bytes;
-    record.n_bytes = types_[record.type].memory_bytes(record.object.get());
-    used_bytes_ += record.n_bytes;
+void ObjectTable::let_go(Slot slot) {
+  Record& used = record(slot);
+  if (std::exchange(used.is_changed, false)) {
+    used_bytes_ -= used.n_bytes;
+    used.n_bytes = types_[used.type].memory_bytes(used.object.get());
+    used_bytes_ += used.n_bytes;
     note_use();
-    if (record.stored) store_->drop(*std::exchange(record.stored, std::nullopt));
+    if (used.stored) store_->drop(*std::exchange(used.stored, std::nullopt));
   }
-  record.n_uses -= 1;
+  used.n_uses -= 1;
   make_room(0);
 }
 
@@ -99,16 +109,16 @@ void ObjectTable::make_room(std::uint64_t n_bytes) {
 ObjectTable::Slot ObjectTable::victim() const noexcept {
   Slot oldest = none;
   int n = 0;
-  for (Slot slot = oldest_; slot != none && n < max_looked_at; slot = records_[slot].newer, ++n) {
-    if (records_[slot].n_uses > 0) continue;
-    if (!records_[slot].is_ready) return slot;
+  for (Slot slot = oldest_; slot != none && n < max_looked_at; slot = this->record(slot).newer, ++n) {
+    if (this->record(slot).n_uses > 0) continue;
+    if (!this->record(slot).is_ready) return slot;
     if (oldest == none) oldest = slot;
   }
   return oldest;
 }
 
 void ObjectTable::evict(Slot slot) {
-  Record& record = records_[slot];
+  Record& record = this->record(slot);
   if (!record.stored) {
     const TypeEntry& type = types_[record.type];
     Block block(std::max<std::size_t>(type.bytes(record.object.get()), sizeof(std::uint64_t)));
@@ -140,76 +150,61 @@ void ObjectTable::store_queue(Record& record) {
 }
 
 void ObjectTable::prefetch(Slot slot) {
-  const Record& record = records_[slot];
+  if (!store_) return;
+  const Record& record = this->record(slot);
   if (!record.object && used_bytes_ + 2 * record.n_stored_bytes <= max_bytes_) store_->prefetch(*record.stored);
 }
 
-std::byte* ObjectTable::append(Slot slot, const MessageHead& head) {
-  const std::size_t n_bytes = sizeof head + whole_words(head.n_bytes);
-  if (used_bytes_ + n_bytes > max_bytes_) [[unlikely]]
-    make_room(n_bytes);  // this object may leave, with the messages before this one
-  Record& record = records_[slot];
-  if (!record.object && record.queue.size() + n_bytes > max_queue_of_absent && record.n_messages > 0)
-    store_queue(record);
-  std::byte* const place = record.queue.append(n_bytes);
-  std::memcpy(place, &head, sizeof head);
-  record.n_messages += 1;
+/// Count a message that comes, and make room for it: its object may leave, with the messages before this one.
+void ObjectTable::account(Slot slot, std::size_t n_bytes) {
+  if (used_bytes_ + n_bytes > max_bytes_) make_room(n_bytes);
+  Record& to = record(slot);
+  if (!to.object && to.queue.size() + n_bytes > max_queue_of_absent && to.n_messages > 0) store_queue(to);
   used_bytes_ += n_bytes;
   note_use();
-  return place + sizeof head;
 }
 
-ObjectTable::Messages ObjectTable::take_messages(Slot slot) {
-  Record& record = records_[slot];
-  Messages all;
+/// Put the messages that are on the disk before those in memory, which are no longer counted.
+void ObjectTable::bring_queue(Record& record) {
+  used_bytes_ -= record.queue.size();
+  if (record.stored_queues.empty()) return;
+  ByteQueue all;
   for (const StoredQueue& one : record.stored_queues) {
     const Block block = store_->get(one.id);
     store_->drop(one.id);
-    std::memcpy(all.bytes.append(block.size()), block.data(), block.size());
-    all.n += one.n_messages;
+    std::memcpy(all.append(block.size()), block.data(), block.size());
+    record.n_messages += one.n_messages;
   }
   record.stored_queues.clear();
-  used_bytes_ -= record.queue.size();
-  all.n += std::exchange(record.n_messages, 0);
-  if (all.bytes.empty()) {
-    all.bytes = std::move(record.queue);
-  } else {
-    const std::span<const std::byte> rest = record.queue.bytes();
-    if (!rest.empty()) std::memcpy(all.bytes.append(rest.size()), rest.data(), rest.size());
-    record.queue.clear();
-  }
-  return all;
-}
-
-void ObjectTable::give_queue(Slot slot, ByteQueue queue) noexcept {
-  queue.clear();
-  Record& record = records_[slot];
-  if (record.queue.capacity() == 0) record.queue = std::move(queue);
+  const std::span<const std::byte> rest = record.queue.bytes();
+  if (!rest.empty()) std::memcpy(all.append(rest.size()), rest.data(), rest.size());
+  record.queue = std::move(all);
 }
 
 void ObjectTable::clear_messages() {
-  for (Record& record : records_) {
-    used_bytes_ -= record.queue.size();
-    record.queue = {};
-    record.n_messages = 0;
-    for (const StoredQueue& one : record.stored_queues) store_->drop(one.id);
-    record.stored_queues.clear();
-    record.is_ready = false;
+  for (Slot slot = 0; slot < n_records_; ++slot) {
+    Record& one = record(slot);
+    if (store_) used_bytes_ -= one.queue.size();
+    one.queue = {};
+    one.n_messages = 0;
+    for (const StoredQueue& stored : one.stored_queues) store_->drop(stored.id);
+    one.stored_queues.clear();
+    one.is_ready = false;
   }
 }
 
 void ObjectTable::link_newest(Slot slot) noexcept {
-  Record& record = records_[slot];
+  Record& record = this->record(slot);
   record.older = newest_;
   record.newer = none;
-  (newest_ == none ? oldest_ : records_[newest_].newer) = slot;
+  (newest_ == none ? oldest_ : this->record(newest_).newer) = slot;
   newest_ = slot;
 }
 
 void ObjectTable::unlink(Slot slot) noexcept {
-  const Record& record = records_[slot];
-  (record.older == none ? oldest_ : records_[record.older].newer) = record.newer;
-  (record.newer == none ? newest_ : records_[record.newer].older) = record.older;
+  const Record& record = this->record(slot);
+  (record.older == none ? oldest_ : this->record(record.older).newer) = record.newer;
+  (record.newer == none ? newest_ : this->record(record.newer).older) = record.older;
 }
 
 }  // namespace barrio::mobile::detail

@@ -43,6 +43,7 @@ SCHEMAS = (
     "bench.exchange",
     "bench.mesh",
     "bench.mesh_scale",
+    "bench.mobile",
     "bench.rankmap",
     "bench.rankmap_halo",
     "bench.rankmap_halo_plan",
