@@ -157,6 +157,13 @@ class Runtime {
   /// then.
   void close();
 
+  /// List the objects of type T of this rank, in the order of their names. Local. Cost: O(objects)
+  template <class T>
+  [[nodiscard]] std::vector<MobilePtr<T>> objects() const {
+    std::vector<MobilePtr<T>> all;
+    for (const ObjectId id : objects(&detail::tag<T>)) all.emplace_back(id);
+    return all;
+  }
   /// Visit an object of this rank between runs. Local. @param visit  called with (const T&)
   /// @throws Error{usage} if it is not on this rank; {failed} if it cannot be read from the disk
   template <class T, class Visit>
@@ -195,6 +202,7 @@ class Runtime {
   void add_handler(detail::HandlerEntry entry);
   ObjectId make(const void* tag, std::shared_ptr<void> object);
   ObjectId make_on(const void* tag, Rank rank, const void* object);
+  [[nodiscard]] std::vector<ObjectId> objects(const void* tag) const;
   void destroy(ObjectId id);
   std::byte* allocate(const void* tag, ObjectId from, ObjectId to, std::size_t n_bytes);
   void use(ObjectId id, bool is_changed, const std::function<void(void*)>& act);

@@ -243,7 +243,11 @@ TEST(Runtime, ObjectsAreMadeOnOtherRanks) {
   const auto here = made[static_cast<std::size_t>(world().rank())];
   runtime.visit(here, [&](const Mixer& mixer) { EXPECT_EQ(mixer.state, 2U); });
   EXPECT_EQ(mpi::sum(world(), runtime.statistics().handled_messages), static_cast<std::uint64_t>(3 * n * n));
+  std::vector<MobilePtr<Mixer>> all = runtime.objects<Mixer>();
+  EXPECT_EQ(all.size(), static_cast<std::size_t>(n + 1));
+  EXPECT_TRUE(std::ranges::is_sorted(all));
   runtime.destroy(here);
+  EXPECT_EQ(runtime.objects<Mixer>().size(), all.size() - 1);
   EXPECT_THROW(runtime.visit(here, [](const Mixer&) {}), Error);
 }
 

@@ -25,6 +25,7 @@ void Runtime::add_type(detail::TypeEntry entry) { core_->add_type(std::move(entr
 void Runtime::add_handler(detail::HandlerEntry entry) { core_->add_handler(std::move(entry)); }
 ObjectId Runtime::make(const void* tag, std::shared_ptr<void> object) { return core_->make(tag, std::move(object)); }
 ObjectId Runtime::make_on(const void* tag, Rank rank, const void* object) { return core_->make_on(tag, rank, object); }
+std::vector<ObjectId> Runtime::objects(const void* tag) const { return core_->list_objects(tag); }
 void Runtime::destroy(ObjectId id) { core_->destroy(id); }
 std::byte* Runtime::allocate(const void* tag, ObjectId from, ObjectId to, std::size_t n_bytes) {
   return core_->allocate(tag, from, to, n_bytes);

@@ -112,6 +112,12 @@ RuntimeCore::Slot RuntimeCore::slot_of(ObjectId id) const {
   return slot;
 }
 
+std::vector<ObjectId> RuntimeCore::list_objects(const void* tag) const {
+  std::vector<ObjectId> all = objects_.of_type(find_type(tag));
+  std::ranges::sort(all);
+  return all;
+}
+
 void RuntimeCore::destroy(ObjectId id) {
   if (is_running_) refuse(ErrorCode::usage, name_of(id), "cannot be destroyed by a handler", "destroy it between runs");
   const Slot slot = slot_of(id);

@@ -47,6 +47,7 @@ class RuntimeCore {
   void add_handler(HandlerEntry entry);
   ObjectId make(const void* tag, std::shared_ptr<void> object);
   ObjectId make_on(const void* tag, Rank rank, const void* object);
+  [[nodiscard]] std::vector<ObjectId> list_objects(const void* tag) const;
   void destroy(ObjectId id);
   /// Write the head of a message. @return place for its bytes, valid until the next call
   std::byte* allocate(const void* tag, ObjectId from, ObjectId to, std::size_t n_bytes);

@@ -56,6 +56,13 @@ void ObjectTable::remove(Slot slot) {
   free_.push_back(slot);
 }
 
+std::vector<ObjectId> ObjectTable::of_type(std::uint16_t type) const {
+  std::vector<ObjectId> all;
+  for (Slot slot = 0; slot < n_records_; ++slot)
+    if (const Record& one = record(slot); one.id.is_set() && one.type == type) all.push_back(one.id);
+  return all;
+}
+
 std::uint64_t ObjectTable::memory_bytes() const {
   if (store_) return used_bytes_;
   std::uint64_t n_bytes = 0;

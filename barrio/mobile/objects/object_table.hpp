@@ -41,6 +41,8 @@ class ObjectTable {
   /// Remove an object. @pre it is not in use, and has no messages
   void remove(Slot slot);
   [[nodiscard]] Slot find(ObjectId id) const noexcept { return table_.find(id); }
+  /// List the objects of a type, in any order.
+  [[nodiscard]] std::vector<ObjectId> of_type(std::uint16_t type) const;
   [[nodiscard]] ObjectId id(Slot slot) const noexcept { return record(slot).id; }
   [[nodiscard]] std::uint16_t type(Slot slot) const noexcept { return record(slot).type; }
 
