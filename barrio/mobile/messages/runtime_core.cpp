@@ -163,7 +163,23 @@ std::byte* RuntimeCore::put_aside(const Envelope& envelope) {
 
 void RuntimeCore::make_ready(Slot slot) {
   objects_.is_ready(slot) = true;
-  (objects_.is_in_memory(slot) ? ready_ : absent_ready_).push(slot);
+  (is_running_ && objects_.is_warm(slot) ? warm_ready_
+   : objects_.is_in_memory(slot)         ? ready_
+                                         : absent_ready_)
+      .push(slot);
+}
+
+// Objects in memory come first, so that each load serves many messages; of these warm ones, before they have to leave.
+// Now and then another comes first: a conversation must not keep all others from their turns.
+RuntimeCore::Slot RuntimeCore::pick() noexcept {
+  constexpr std::uint32_t max_warm_in_a_row = 64;
+  const bool is_warm_next = !warm_ready_.empty() && n_warm_in_a_row_ < max_warm_in_a_row;
+  if (is_warm_next || (ready_.empty() && absent_ready_.empty())) {
+    n_warm_in_a_row_ += 1;
+    return warm_ready_.pop();
+  }
+  n_warm_in_a_row_ = 0;
+  return ready_.empty() ? absent_ready_.pop() : ready_.pop();
 }
 
 void RuntimeCore::deliver(std::span<const std::byte> packet) {
@@ -188,12 +204,10 @@ void RuntimeCore::find_objects_of_orphans() {
 }
 
 bool RuntimeCore::work() {
-  if (ready_.empty() && absent_ready_.empty()) return false;
+  if (!has_ready()) return false;
   const Clock::time_point start = Clock::now();
   const std::uint64_t end = statistics_.handled_messages + n_in_a_row_;
-  // Objects in memory come first, so that each load serves many messages.
-  while (statistics_.handled_messages < end && !(ready_.empty() && absent_ready_.empty()))
-    run_turn(ready_.empty() ? absent_ready_.pop() : ready_.pop());
+  while (statistics_.handled_messages < end && has_ready()) run_turn(pick());
   const Clock::time_point now = Clock::now();
   // Long handlers are followed by a look at the network, short ones go on in a row.
   n_in_a_row_ = now - start > max_time_in_a_row ? 1 : std::min(2 * n_in_a_row_, max_messages_in_a_row);
@@ -327,8 +341,8 @@ void RuntimeCore::run(const RunOptions& options) {
     if (options.supersteps) {
       // what was sent before is the first step
       is_in_steps_ = true;
-      while (!ready_.empty() || !absent_ready_.empty()) {
-        const Slot slot = ready_.empty() ? absent_ready_.pop() : ready_.pop();
+      while (has_ready()) {
+        const Slot slot = pick();
         objects_.is_ready(slot) = false;
         const ObjectTable::Messages messages = objects_.take_messages(slot);
         const std::span<const std::byte> bytes = messages.bytes.bytes();
@@ -367,6 +381,7 @@ void RuntimeCore::run(const RunOptions& options) {
 void RuntimeCore::drop_messages() {
   objects_.clear_messages();
   ready_.clear();
+  warm_ready_.clear();
   absent_ready_.clear();
   next_step_ = {};
   orphans_ = {};

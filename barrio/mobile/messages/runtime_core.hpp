@@ -85,7 +85,11 @@ class RuntimeCore {
   std::byte* put_aside(const Envelope& envelope);
   void deliver(std::span<const std::byte> packet);
   void make_ready(Slot slot);
-  [[nodiscard]] Slot pick();
+  [[nodiscard]] bool has_ready() const noexcept {
+    return !ready_.empty() || !warm_ready_.empty() || !absent_ready_.empty();
+  }
+  /// Choose the object whose turn is next. @pre has_ready()
+  [[nodiscard]] Slot pick() noexcept;
   /// Run turns for a while. @return false if no object has messages
   bool work();
   void run_turn(Slot slot);
@@ -113,8 +117,12 @@ class RuntimeCore {
   std::unordered_map<Rank, std::uint32_t> n_made_;     // objects, by rank
   const void* last_tag_ = nullptr;
   std::uint16_t last_handler_ = 0;
-  SlotQueue ready_;               // objects with messages, in memory when they got the first one
-  SlotQueue absent_ready_;        // the same, on the disk
+  // Objects with messages, by where they were when they got the first one. With a limit of memory, warm ones were used
+  // not long ago.
+  SlotQueue warm_ready_;
+  SlotQueue ready_;
+  SlotQueue absent_ready_;
+  std::uint32_t n_warm_in_a_row_ = 0;
   std::uint64_t n_in_a_row_ = 1;  // messages between two looks at the network
   bool is_running_ = false;
   bool is_in_steps_ = false;

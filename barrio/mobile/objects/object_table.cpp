@@ -87,6 +87,7 @@ void* ObjectTable::bring(Slot slot) {
     n_loads_ += 1;
   }
   link_newest(slot);
+  wanted.is_warm = true;
   wanted.n_uses += 1;
   return wanted.object.get();
 }
@@ -134,6 +135,7 @@ void ObjectTable::evict(Slot slot) {
     record.stored = store_->put(std::move(block));
   }
   unlink(slot);
+  record.is_warm = false;
   record.object.reset();
   used_bytes_ -= record.n_bytes;
   n_evictions_ += 1;

@@ -63,6 +63,8 @@ class ObjectTable {
   /// Begin to read an object that is on the disk, if there is room.
   void prefetch(Slot slot);
   [[nodiscard]] bool is_in_memory(Slot slot) const noexcept { return record(slot).object != nullptr; }
+  /// Tell whether an object was used since it came into memory, where there is a limit of it.
+  [[nodiscard]] bool is_warm(Slot slot) const noexcept { return record(slot).is_warm; }
 
   /// Append a message. @return place for its bytes, valid until the next call
   [[gnu::always_inline]] std::byte* append(Slot slot, const MessageHead& head) {
@@ -119,6 +121,7 @@ class ObjectTable {
     std::uint16_t type = 0;
     bool is_ready = false;
     bool is_changed = false;  // while in use
+    bool is_warm = false;
     std::uint32_t n_uses = 0;
     std::shared_ptr<void> object;  // null: on the disk
     std::uint64_t n_bytes = 0;     // in memory
