@@ -45,6 +45,7 @@ struct H5mNewTag {
   bool is_variable = false;                       ///< lengths vary
   std::span<const std::byte> default_value = {};  ///< may be empty
   std::span<const std::byte> mesh_value = {};     ///< value of the mesh as a whole; may be empty
+  bool repeats_rows = false;                      ///< values are rows, counted from 1: readers may do without them
 };
 
 /// A writer of a .h5m file from arrays, which need not fit into memory. It knows the layout: names, ids, lists of sets,

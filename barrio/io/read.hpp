@@ -34,6 +34,8 @@ struct TableOptions {
   bool may_lack_partition_tag = false;
   /// Reduce cells of second order to their corners, and log how many nodes that drops; see `mesh::to_linear`.
   bool to_linear = false;
+  /// Leave out GLOBAL_ID of a .h5m file where it only repeats the order of the file.
+  bool without_row_numbers = false;
   /// Treatment of cells with one vertex at two corners; the log counts them either way. Sides, neighbours and solvers
   /// need distinct corners, so such cells are reduced unless the numbers of cells must stay.
   mesh::Degenerate degenerate = mesh::Degenerate::reduce;
@@ -71,8 +73,8 @@ struct ReadOptions {
   bool ghost_sides = false;
   std::vector<std::string> ghost_sets = {};
   std::vector<Rank> ghost_ranks = {};
-  /// Tags to leave out; "*" leaves out all. GLOBAL_ID here means that of .h5m files, which usually repeats the order of
-  /// the file. Exodus files give one only where a program numbered nodes or elements otherwise, and it stays.
+  /// Tags to leave out; "*" leaves out all. GLOBAL_ID here means one that only repeats the order of the file, as in
+  /// most .h5m files. Where a program has numbered nodes or elements otherwise, it stays.
   std::vector<std::string> without_tags = {"GLOBAL_ID"};
   /// Used if the file has no partition; the mesh then gets as many parts as ranks. Any name that
   /// `mesh::partition_cells` knows. "rcb" needs the least time and memory and suits most meshes. "hilbert" suits a mesh

@@ -192,6 +192,7 @@ H5mFile::Tag H5mFile::make_tag(const H5mNewTag& tag) {
   file_.write_attribute(where, "class", H5T_NATIVE_INT32, &storage);
   if (tag.values.of == H5mValues::Of::id) file_.write_attribute(where, "is_handle", H5T_NATIVE_INT32, &yes);
   if (tag.is_variable) file_.write_attribute(where, "variable_length", H5T_NATIVE_INT32, &yes);
+  if (tag.repeats_rows) file_.write_attribute(where, "repeats_rows", H5T_NATIVE_INT32, &yes);
   const auto write_value = [&](const char* name, std::span<const std::byte> bytes) {
     if (bytes.size() == tag.values.bytes()) file_.write_attribute(where, name, made.type_.get(), bytes.data());
   };

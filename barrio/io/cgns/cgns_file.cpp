@@ -197,6 +197,9 @@ void add_solutions(hid_t file, CgnsZone& zone, int cell_dim, CgnsCatalog& catalo
     if (value(mesh::topology(section.type).dim) == cell_dim) n_cells += section.n;
   std::vector<std::string> solutions = children(file, zone.path, "FlowSolution_t");
   std::ranges::sort(solutions, is_before);
+  // data that are no solutions are kept the same way
+  const std::vector<std::string> discrete = children(file, zone.path, "DiscreteData_t");
+  solutions.insert(solutions.end(), discrete.begin(), discrete.end());
   for (const std::string& solution : solutions) {
     const std::string node = zone.path + "/" + solution;
     const auto leave_out = [&](const std::string& what, std::string_view why) {

@@ -173,6 +173,18 @@ void find_left_out(const NetcdfFile& file, const ExodusCatalog& catalog, std::ve
     variables("name_face_var", "variables on faces");
   }
   if (file.has("nattrb")) all.emplace_back("attributes of nodes");
+  const auto maps = [&](const char* what, const char* list, const char* map) {
+    const std::vector<std::string> names = file.has(list) ? file.texts(list) : std::vector<std::string>();
+    for (std::size_t i = 0; file.has(numbered(map, static_cast<int>(i + 1))); ++i)
+      all.push_back(fmt::format("{} '{}'", what, i < names.size() ? names[i] : numbered(map, static_cast<int>(i + 1))));
+  };
+  maps("map of nodes", "nmap_names", "node_map");
+  maps("map of elements", "emap_names", "elem_map");
+  for (std::size_t b = 1; b < catalog.blocks.size(); ++b) {
+    const auto before = std::ranges::find(catalog.blocks, catalog.blocks[b].id, &ExodusBlock::id);
+    if (before - catalog.blocks.begin() < static_cast<std::ptrdiff_t>(b))
+      all.push_back(fmt::format("the difference between {} and an earlier one of this id", name_of(catalog.blocks[b])));
+  }
   constexpr std::array<std::pair<const char*, const char*>, 5> others{{{"els_prop1", "sets of elements"},
                                                                        {"ed_prop1", "blocks of edges"},
                                                                        {"fa_prop1", "blocks of faces"},

@@ -80,7 +80,8 @@ void cut_to_corners(mpi::Context& context, mesh::MeshTables& tables, const std::
                     path, dropped.n_cells, dropped.n_vertices));
 }
 
-/// Read tables. @param keeps_numbers  GLOBAL_ID among the tags to leave out means that of .h5m files
+/// Read tables. @param keeps_numbers  GLOBAL_ID among the tags to leave out means one that repeats the order of the
+/// file
 mesh::MeshTables read_known(mpi::Context& context, const std::string& path, TableOptions options, bool keeps_numbers) {
   const Region region(context.trace(), read_region);
   auto format = Format::h5m;
@@ -99,7 +100,8 @@ mesh::MeshTables read_known(mpi::Context& context, const std::string& path, Tabl
     constexpr std::array with_steps{Format::exodus, Format::climate, Format::cgns, Format::vtkhdf, Format::xdmf};
     const bool may_have_steps = std::ranges::find(with_steps, format) != with_steps.end();
     if (!may_have_steps && options.step != 0) detail::chosen_step(context, path, options.step, 0);
-    if (keeps_numbers && format != Format::h5m) std::erase(options.without_tags, detail::global_id_tag);
+    if (keeps_numbers && std::erase(options.without_tags, detail::global_id_tag) > 0)
+      options.without_row_numbers = true;
     return detail::known_format(format).read(context, path, options);
   });
   if (format != Format::h5m) leave_out(tables, options.without_tags);

@@ -72,6 +72,7 @@ class Indexer {
     for (int line = 1;; ++line) {
       in_.need_line();
       if (in_.line() == end_of(section)) return;
+      if (index_.is_binary && in_.line().ends_with(end_of(section))) return;  // right behind the numbers
       if (line == line_of_name && section.ends_with("Data"))
         index_.left_out.push_back(fmt::format("{} {}", section, in_.line()));
     }
@@ -93,7 +94,6 @@ class Indexer {
         in_.refuse(fmt::format("has numbers of {} bytes, but they must have 8", size),
                    "save it again: gmsh IN -save -format msh41 -o OUT");
       if (in_.binary<int>() != 1) in_.refuse("was written with another byte order");
-      in_.need_line();
     }
   }
   void names() {

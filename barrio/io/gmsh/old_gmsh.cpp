@@ -50,10 +50,21 @@ Heading read_heading(Scanner& in) {
   return heading;
 }
 
-/// Check that the numbers of a binary section end with the line.
+/// Check that the numbers of a binary section end with the line; some programs end no line there.
 void end_of_section(Scanner& in, std::string_view what) {
+  const std::int64_t end = in.offset();
   in.need_line();
-  if (!in.line().empty()) in.refuse(fmt::format("has more {} than it announces", what));
+  if (in.line().starts_with("$E")) {
+    in.go_to(end);
+  } else if (!in.line().empty()) {
+    in.refuse(fmt::format("has more {} than it announces", what));
+  }
+}
+
+/// Go to the next line that is not blank.
+void need_full_line(Scanner& in) {
+  do in.need_line();
+  while (in.line().empty());
 }
 
 /// Interpret the tags of an element: physical group, geometric entity, number of partitions, the part, ghosts.
@@ -82,7 +93,7 @@ void refuse_gmsh_type(const Scanner& in, int type) {
 }
 
 void index_old_gmsh_nodes(Scanner& in, GmshIndex& index, int n_ranks) {
-  in.need_line();
+  need_full_line(in);
   const std::int64_t n = in.checked_count(in.number<std::int64_t>());
   index.nodes.push_back({.n = n});
   const std::int64_t first = in.offset();
@@ -92,7 +103,7 @@ void index_old_gmsh_nodes(Scanner& in, GmshIndex& index, int n_ranks) {
     if (is_even) return in.skip(node_bytes * s.count);
     for (std::int64_t i = 0; i < s.count; ++i) {
       if (!index.is_binary) {
-        in.need_line();
+        need_full_line(in);
       } else {
         in.skip(node_bytes);
         skip_parameters(in);
@@ -103,7 +114,7 @@ void index_old_gmsh_nodes(Scanner& in, GmshIndex& index, int n_ranks) {
 }
 
 void index_old_gmsh_elements(Scanner& in, GmshIndex& index, int n_ranks) {
-  in.need_line();
+  need_full_line(in);
   const std::int64_t n = in.checked_count(in.number<std::int64_t>());
   index.elements.push_back({.n = n});
   std::int64_t at = 0;  // position of the heading
@@ -112,7 +123,7 @@ void index_old_gmsh_elements(Scanner& in, GmshIndex& index, int n_ranks) {
   GmshCutter(n, n_ranks, index.element_segments).cut(0, n, [&](GmshSegment& s) {
     s.offset = in.offset();
     s.second_offset = left > 0 ? at : s.offset;
-    for (std::int64_t i = 0; i < s.count && !index.is_binary; ++i) in.need_line();
+    for (std::int64_t i = 0; i < s.count && !index.is_binary; ++i) need_full_line(in);
     for (std::int64_t i = 0; i < s.count && index.is_binary;) {
       if (left == 0) {
         at = in.offset();
@@ -134,7 +145,7 @@ void read_old_gmsh_nodes(Scanner& in, const GmshIndex& index, const GmshShares& 
   for (const GmshSegment& segment : shares.nodes) {
     in.go_to(segment.offset);
     for (std::int64_t i = 0; i < segment.count; ++i) {
-      if (!index.is_binary) in.need_line();
+      if (!index.is_binary) need_full_line(in);
       const std::int64_t tag = index.is_binary ? in.binary<std::int32_t>() : in.number<std::int64_t>();
       checked_node_number(in, tag);
       std::array<double, 3> x{};
@@ -176,7 +187,7 @@ std::int64_t read_old_gmsh_elements(const std::string& path, const GmshIndex& in
         in.binary(std::span<std::int32_t>(raw));
         words.assign(raw.begin() + 1, raw.end());  // without its number
       } else {
-        in.need_line();
+        need_full_line(in);
         in.number<std::int64_t>();
         heading.type = in.number<int>();
         heading.n_tags = index.is_first ? 2 : in.number<int>();

@@ -45,7 +45,8 @@ struct WrittenIds {
 };
 
 /// Write a tag with its values. Collective. The file does not depend on the rank count.
+/// @param repeats_rows  the values are rows, from 1: says so in the file
 void write_tag(mpi::Context& context, files::H5mFile& file, const mesh::MeshTables& tables, const WrittenIds& ids,
-               const mesh::TagTable& tag);
+               const mesh::TagTable& tag, bool repeats_rows = false);
 
 }  // namespace barrio::io::detail

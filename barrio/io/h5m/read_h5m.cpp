@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cstring>
+#include <span>
 
 #include "barrio/base/error.hpp"
 #include "barrio/io/common/file_rows.hpp"
@@ -9,6 +12,7 @@
 #include "barrio/io/h5m/h5m_contents.hpp"
 #include "barrio/io/h5m/polyhedra.hpp"
 #include "barrio/mpi/agree.hpp"
+#include "barrio/mpi/collectives.hpp"
 
 namespace barrio::io::detail {
 namespace {
@@ -167,6 +171,36 @@ MeshTables read_all(mpi::Context& context, const std::string& path, const Plan& 
   return tables;
 }
 
+/// Tell whether the values of a column are all zero, or count up from 1, or go on from those of the tables before.
+bool counts_rows(const mesh::TagColumn& column, std::int64_t first, std::int64_t before) {
+  std::array<bool, 3> may_be{true, true, true};
+  const std::span<const std::byte> bytes = column.items.bytes;
+  for (std::size_t i = 0; i < bytes.size() / sizeof(std::int32_t); ++i) {
+    std::int32_t number = 0;
+    std::memcpy(&number, &bytes[i * sizeof number], sizeof number);
+    const std::int64_t row = first + static_cast<std::int64_t>(i);
+    may_be[0] = may_be[0] && number <= 0;
+    may_be[1] = may_be[1] && number == row + 1;
+    may_be[2] = may_be[2] && number == before + row + 1;
+  }
+  return may_be[0] || may_be[1] || may_be[2];
+}
+
+/// Drop the numbers of nodes and elements if they only repeat the order of the file. Collective.
+void drop_row_numbers(mpi::Context& context, MeshTables& tables) {
+  const auto tag = std::ranges::find_if(tables.tags, [](const mesh::TagTable& one) {
+    return one.info.name == global_id_tag && one.info.type == mesh::TagType::int32 && one.info.n_components == 1;
+  });
+  if (tag == tables.tags.end()) return;
+  std::int32_t are_rows = 1;
+  for (const mesh::TagColumn& column : tag->columns) {
+    const std::int64_t before = column.block < 0 ? 0 : tables.first_row(static_cast<std::size_t>(column.block));
+    const std::int64_t first = tables.slabs_of(column.block).first(context.rank());
+    are_rows = are_rows == 1 && column.is_dense && counts_rows(column, first, before) ? 1 : 0;
+  }
+  if (mpi::min(context, are_rows) == 1) tables.tags.erase(tag);
+}
+
 /// Refuse a partition tag that is not a partition. @throws AgreedError{usage}
 void check_partition(const MeshTables& tables, const std::string& path, const TableOptions& options) {
   if (options.partition_tag == default_partition_tag || options.may_lack_partition_tag) return;
@@ -187,6 +221,7 @@ MeshTables read_h5m(mpi::Context& context, const std::string& path, const TableO
   files::SharedFile file = files::open_to_read(context, path);
   MeshTables tables = files::or_close(file, [&] { return read_all(context, path, plan, file); });
   check_partition(tables, path, options);
+  if (options.without_row_numbers) drop_row_numbers(context, tables);
   return tables;
 }
 

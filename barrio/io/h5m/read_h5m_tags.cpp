@@ -321,6 +321,9 @@ std::vector<TagPlan> look_at_tags(hid_t file, const files::H5mCatalog& catalog, 
     if (is_left_out(plan.info.name)) continue;
     const std::string where = "/tstt/tags/" + tag.name;
     if (!files::has(file, where + "/type")) continue;
+    const bool repeats_rows = options.without_row_numbers && plan.info.name == global_id_tag &&
+                              !files::read_attribute(file, where, "repeats_rows").empty();
+    if (repeats_rows) continue;
     const NativeValues shape = files::shape_of_type(file, where + "/type");
     const bool is_bits = tag.type.starts_with("bit[");
     const bool is_integer = shape.kind == NativeValues::Kind::integer;

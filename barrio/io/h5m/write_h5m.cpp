@@ -143,7 +143,7 @@ void write_global_ids(mpi::Context& context, H5mFile& file, const MeshTables& ta
   for (std::int32_t b = 0; b < std::ssize(tables.blocks); ++b)
     add_column(b, tables.blocks[b].rows, tables.first_row(b));
   add_ids_of_sets(tables, tag);
-  detail::write_tag(context, file, tables, ids, tag);
+  detail::write_tag(context, file, tables, ids, tag, true);
 }
 
 /// Refuse reserved names. @throws AgreedError{usage}

@@ -199,13 +199,14 @@ void write_sparse(mpi::Context& context, files::H5mFile& file, const MeshTables&
 }  // namespace
 
 void write_tag(mpi::Context& context, files::H5mFile& file, const MeshTables& tables, const WrittenIds& ids,
-               const TagTable& tag) {
+               const TagTable& tag, bool repeats_rows) {
   const auto in_file = file.make_tag({.name = tag.info.name,
                                       .values = values_in_file(tag.info),
                                       .storage = files::H5mNewTag::Storage{static_cast<std::uint8_t>(tag.info.storage)},
                                       .is_variable = tag.info.length_varies,
                                       .default_value = tag.info.default_value,
-                                      .mesh_value = tag.info.mesh_value});
+                                      .mesh_value = tag.info.mesh_value,
+                                      .repeats_rows = repeats_rows});
   for (const TagColumn& column : tag.columns) {
     if (!column.is_dense || tag.info.length_varies) continue;
     const Slabs& slabs = tables.slabs_of(column.block);

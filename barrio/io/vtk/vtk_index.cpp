@@ -293,6 +293,10 @@ class VtkIndexer {
     }
     const VtkNumber number = number_type(type);
     if (has_data_) {
+      // The last array of a name counts, as for VTK.
+      if (std::ranges::find(seen_, std::pair(use_, name)) != seen_.end())
+        index_.left_out.others.push_back(fmt::format("an earlier array '{}'", name));
+      seen_.emplace_back(use_, name);
       index_.names.push_back(name);
       cutter_.cut({use_, number, static_cast<std::int32_t>(n_components), 0, is_colour ? 1 : 0},
                   use_ == Use::on_points ? std::span<const std::int64_t>(&n_rows, 1) : runs_);
@@ -343,7 +347,8 @@ class VtkIndexer {
   std::ptrdiff_t last_list_ = 0;
   Use use_ = Use::on_points;  ///< of the data from here on
   std::int64_t n_data_ = 0;
-  bool has_data_ = false;  ///< of points or cells; earlier data belong to the file
+  bool has_data_ = false;                          ///< of points or cells; earlier data belong to the file
+  std::vector<std::pair<Use, std::string>> seen_;  ///< arrays of points and cells
   bool has_dataset_ = false;
   VtkOrder order_;
 };

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -336,6 +337,14 @@ class Uniter {
     const std::string name = ids->name;
     move_cells(to, order);
     const std::int64_t before = mpi::exclusive_sum(context_, std::int64_t{std::ssize(order)});
+    // Cells of several types are numbered type by type, so their ids say more than their rows.
+    std::array<std::int32_t, 2> types{255, 255};  // smallest; 255 - largest
+    for (const std::uint8_t type : grid_.types) {
+      types[0] = std::min<std::int32_t>(types[0], type);
+      types[1] = std::min<std::int32_t>(types[1], 255 - type);
+    }
+    mpi::all_reduce(context_, std::span<std::int32_t>(types), MPI_MIN);
+    if (types[0] + types[1] < 255) return;
     forget_ids(grid_.on_cells, name, [&](std::size_t c) { return before + static_cast<std::int64_t>(c); });
   }
 

@@ -2,6 +2,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 
 #include "barrio/base/slabs.hpp"
@@ -65,10 +66,22 @@ std::vector<std::int64_t> read_sizes(Scanner& in, const VtuEncoding& encoding, c
   in.refuse(fmt::format("has {} bytes in the array '{}', but must have at least {}", n_bytes, array.name, needed));
 }
 
+/// Tell whether the size in front of the data is encoded on its own, and padded. VTK encodes both together, other
+/// programs do not.
+bool has_padded_size(Scanner& in, const VtuEncoding& encoding, const VtuArray& array, std::int64_t n_bytes) {
+  if (array.form == Form::raw || n_bytes == 0) return false;
+  std::array<std::byte, 1> last{};
+  in.go_to(array.offset + 4 * ((encoding.size_bytes + 2) / 3) - 1);
+  in.binary(std::span<std::byte>(last));
+  return last[0] == std::byte{'='};
+}
+
 std::vector<std::byte> read_plain(Scanner& in, const VtuEncoding& encoding, const VtuArray& array, std::int64_t first,
                                   std::int64_t n) {
   const std::int64_t n_bytes = read_sizes(in, encoding, array, 1)[0];
   if (n_bytes < first + n) too_few(in, array, n_bytes, first + n);
+  if (has_padded_size(in, encoding, array, n_bytes))
+    return read_bytes(in, array.form, array.offset + 4 * ((encoding.size_bytes + 2) / 3), first, n);
   return read_bytes(in, array.form, array.offset, encoding.size_bytes + first, n);
 }
 

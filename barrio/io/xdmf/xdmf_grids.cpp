@@ -263,10 +263,18 @@ class XdmfParser {
       if (!fault && rows == XdmfGrid::uncounted) array->n_components = 0;
       if (fault) array.reset();
     }
-    if (array)
-      (centre == "node" ? grid.on_points : grid.on_cells).push_back(*std::move(array));
-    else
+    if (!array) {
       leave_out(left_out_, fmt::format("attribute '{}', which is not an array of points or cells", name));
+      return;
+    }
+    // A grid that includes those of another step lists its own ones behind them.
+    std::vector<XdmfArray>& arrays = centre == "node" ? grid.on_points : grid.on_cells;
+    if (const auto before = std::ranges::find(arrays, name, &XdmfArray::name); before != arrays.end()) {
+      leave_out(left_out_, fmt::format("an earlier attribute '{}' of the same grid", name));
+      *before = *std::move(array);
+    } else {
+      arrays.push_back(*std::move(array));
+    }
   }
 
   const std::string& path_;

@@ -248,6 +248,16 @@ TEST(Cgns, SolutionsOfStructuredZonesAreTags) {
   EXPECT_EQ(found["unsupported"].size(), 2U);
 }
 
+TEST(Cgns, DiscreteDataAreTags) {
+  test::CgnsNode root = test::cgns_unstructured();
+  test::CgnsNode data = solution("Data", "CellCenter", {{"PID", "DataArray_t", numbers_from(20, 2)}});
+  data.label = "DiscreteData_t";
+  root.at("Base/Zone").children.push_back(data);
+  const mesh::MeshTables tables = read_tables(world(), written(root).string());
+  EXPECT_EQ(values_of(tables, "PID", 2), rows_from(0, {20.0}));
+  EXPECT_EQ(values_of(tables, "PID", 1), rows_from(0, {21.0}));
+}
+
 TEST(Cgns, SolutionsOfUnstructuredZonesAreTags) {
   test::CgnsNode root = test::cgns_unstructured();
   root.at("Base/Zone")

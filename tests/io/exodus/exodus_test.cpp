@@ -185,6 +185,24 @@ TEST_P(Exodus, WhatHasNoPlaceIsNamed) {
   EXPECT_EQ(inspect(path)["time_steps"], 2);
 }
 
+TEST_P(Exodus, MapsAndBlocksOfOneIdAreNamed) {
+  test::NetcdfContents contents = test::exodus_sample();
+  contents.variables.push_back({"elem_map1", {4}, std::vector<int>{4, 3, 2, 1}});
+  contents.variables.push_back({"emap_names", {1, 8}, test::padded({"proc_id"}, 8)});
+  contents.variables.push_back({"node_map1", {13}, std::vector<int>(13, 5)});
+  std::vector<int> ids = std::get<std::vector<int>>(contents["eb_prop1"].values);
+  ids[1] = ids[0];
+  contents["eb_prop1"].values = ids;
+  const std::string path = written(contents, "maps.e", GetParam()).string();
+  testing::internal::CaptureStderr();
+  (void)read_tables(world(), path);
+  const std::string said = testing::internal::GetCapturedStderr();
+  if (world().rank() != 0) return;
+  EXPECT_NE(said.find("map of elements 'proc_id'"), std::string::npos) << said;
+  EXPECT_NE(said.find("map of nodes 'node_map1'"), std::string::npos) << said;
+  EXPECT_NE(said.find("and an earlier one of this id"), std::string::npos) << said;
+}
+
 TEST_P(Exodus, VariablesNumbersAndPropertiesBecomeTags) {
   const std::string path = written(test::exodus_sample(), "tags.e", GetParam()).string();
   const mesh::MeshTables tables = read_tables(world(), path);

@@ -121,6 +121,21 @@ TEST(OldGmsh, TextAndBinaryHaveCellsGroupsAndParts) {
   }
 }
 
+TEST(OldGmsh, LinesMayBeBlankAndBinarySectionsEndWithoutOne) {
+  const test::WholeFile plain(world(), read_tables(world(), write_text("plain.msh", old_gmsh(false))));
+  std::string blank = old_gmsh(false);
+  for (std::size_t at = blank.find("$Nodes"); (at = blank.find("\n", at)) != std::string::npos; at += 3)
+    blank.insert(at, "\n\n");
+  EXPECT_EQ(test::WholeFile(world(), read_tables(world(), write_text("blank.msh", blank))), plain);
+  std::string dense = old_gmsh(true);
+  for (const char* end : {"$EndMeshFormat", "$EndNodes", "$EndElements"})
+    dense = with(dense, std::string("\n") + end, end);
+  EXPECT_EQ(test::WholeFile(world(), read_tables(world(), write_text("dense.msh", dense))), plain);
+  const std::string values = "$ElementData\n1\n\"heat\"\n0\n3\n0\n1\n1\n" + std::string("\x02\x00\x00\x00", 4) +
+                             std::string(8, '\x01') + "$EndElementData\n";
+  EXPECT_EQ(test::WholeFile(world(), read_tables(world(), write_text("values.msh", dense + values))), plain);
+}
+
 TEST(OldGmsh, NodesMayHaveParameters) {
   const test::WholeFile plain(world(), read_tables(world(), write_text("plain.msh", old_gmsh(false))));
   for (const bool is_binary : {false, true}) {

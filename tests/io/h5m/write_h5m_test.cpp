@@ -172,6 +172,43 @@ TEST(WriteH5m, SetsWithoutAMeaningKeepTheirIds) {
   }
 }
 
+TEST(WriteH5m, NumbersOfAProgramStayWhereTheyAreNotRows) {
+  // of vertices: rows from 1, all zero, backwards, or from 100
+  struct Case {
+    const char* name;
+    std::int32_t first, step;
+    bool stays;
+  };
+  for (const Case& one : {Case{"rows", 1, 1, false}, Case{"zero", 0, 0, false}, Case{"backwards", 1000, -1, true},
+                          Case{"from100", 100, 1, true}}) {
+    SCOPED_TRACE(one.name);
+    mesh::MeshTables tables = mesh::make_box(world(), {.n = {3, 2, 1}});
+    mesh::TagTable& tag = tables.tags.emplace_back(mesh::TagTable{.info = {.name = "GLOBAL_ID"}});
+    tag.info.type = mesh::TagType::int32;
+    tag.info.storage = mesh::TagStorage::dense;
+    std::vector<std::int32_t> numbers;
+    for (std::int64_t row = tables.vertices.first(world().rank()); row < tables.vertices.first(world().rank() + 1);
+         ++row)
+      numbers.push_back(one.first + one.step * static_cast<std::int32_t>(row));
+    tag.columns.push_back({.block = -1});
+    const auto bytes = std::as_bytes(std::span(numbers));
+    tag.columns[0].items.bytes.assign(bytes.begin(), bytes.end());
+    const std::string path = (test::scratch() / "numbers.h5m").string();
+    write_h5m(world(), tables, path);
+    const mesh::Mesh mesh = read(world(), path);
+    const auto is_it = [](const mesh::TagInfo& info) { return info.name == "GLOBAL_ID"; };
+    EXPECT_EQ(std::ranges::any_of(mesh.tags(), [&](const auto& found) { return is_it(found.info); }), one.stays);
+    const mesh::MeshTables without = read_tables(world(), path, {.without_tags = {"GLOBAL_ID"}});
+    EXPECT_TRUE(std::ranges::none_of(without.tags, [&](const auto& found) { return is_it(found.info); }));
+    // the writer's own rows never become a tag of a mesh
+    tables.tags.clear();
+    write_h5m(world(), tables, path);
+    const mesh::Mesh plain = read(world(), path);
+    EXPECT_TRUE(std::ranges::none_of(plain.tags(), [&](const auto& found) { return is_it(found.info); }));
+    mpi::barrier(world());
+  }
+}
+
 TEST(WriteH5m, BoxesComeBack) {
   mesh::MeshTables tables = mesh::make_box(world(), {.n = {4, 3, 5}, .tets = true});
   expect_round_trip(tables, "whole");

@@ -205,5 +205,16 @@ TEST(VtkLeftOut, TypesWithANumberBehindAreRead) {
   test::expect_bad("digits.vtk", with(old, "int1", "128"), "has numbers of the unknown type '128'");
 }
 
+TEST(VtkLeftOut, AnEarlierArrayOfTheSameNameIsNamed) {
+  const std::string twice = with(texts, "heat 1 5 double\n", "heat 1 5 double\n9 9 9 9 9\nheat 1 5 double\n");
+  const std::string path =
+      test::write_text("twice.vtk", with(twice, "FIELD FieldData 2\nbits", "FIELD FieldData 3\nbits"));
+  testing::internal::CaptureStderr();
+  (void)read_tables(world(), path);
+  const std::string said = testing::internal::GetCapturedStderr();
+  if (world().rank() != 0) return;
+  EXPECT_NE(said.find("an earlier array 'heat'"), std::string::npos) << said;
+}
+
 }  // namespace
 }  // namespace barrio::io

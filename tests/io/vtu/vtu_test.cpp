@@ -210,5 +210,66 @@ TEST(BadVtu, ValuesAreWrong) {
   expect_bad("letters.vtu", with(good, ">0 0 0 1", ">0 x 0 1"), "a number was expected in 'x'");
 }
 
+TEST(Vtu, SizesMayBeEncodedApartFromTheValues) {
+  // base64 of the size, padded, and of 1.5, 2.5 .. 5.5; together, and apart with sizes of 4 and 8 bytes
+  struct Case {
+    const char* name;
+    const char* head;
+    const char* values;
+  };
+  for (const Case& one : {Case{"together.vtu", "", "KAAAAAAAAAAAAPg/AAAAAAAABEAAAAAAAAAMQAAAAAAAABJAAAAAAAAAFkA="},
+                          Case{"apart.vtu", "", "KAAAAA==AAAAAAAA+D8AAAAAAAAEQAAAAAAAAAxAAAAAAAAAEkAAAAAAAAAWQA=="},
+                          Case{"apart8.vtu", " header_type=\"UInt64\"",
+                               "KAAAAAAAAAA=AAAAAAAA+D8AAAAAAAAEQAAAAAAAAAxAAAAAAAAAEkAAAAAAAAAWQA=="}}) {
+    SCOPED_TRACE(one.name);
+    const std::string text =
+        std::string("<VTKFile type=\"UnstructuredGrid\" byte_order=\"LittleEndian\"") + one.head +
+        "><UnstructuredGrid><Piece NumberOfPoints=\"5\" NumberOfCells=\"1\"><Points><DataArray type=\"Float64\" "
+        "NumberOfComponents=\"3\" format=\"ascii\">0 0 0 1 0 0 1 1 0 0 1 0 0.5 0.5 1</DataArray></Points><Cells>"
+        "<DataArray type=\"Int32\" Name=\"connectivity\" format=\"ascii\">0 1 2 3 4</DataArray>"
+        "<DataArray type=\"Int32\" Name=\"offsets\" format=\"ascii\">5</DataArray>"
+        "<DataArray type=\"UInt8\" Name=\"types\" format=\"ascii\">14</DataArray></Cells>"
+        "<PointData><DataArray type=\"Float64\" Name=\"u\" format=\"binary\">" +
+        one.values + "</DataArray></PointData></Piece></UnstructuredGrid></VTKFile>";
+    const mesh::MeshTables tables = read_tables(world(), test::write_text(one.name, text));
+    std::vector<double> u;
+    for (const mesh::TagTable& tag : tables.tags)
+      for (const mesh::TagColumn& column : tag.columns)
+        for (std::size_t i = 0; tag.info.name == "u" && i < column.items.bytes.size() / sizeof(double); ++i)
+          std::memcpy(&u.emplace_back(), &column.items.bytes[i * sizeof(double)], sizeof(double));
+    EXPECT_EQ(test::collect(world(), u), (std::vector<double>{1.5, 2.5, 3.5, 4.5, 5.5}));
+  }
+}
+
+TEST(Pvtu, IdsOfCellsOfSeveralTypesStay) {
+  // Barrio numbers cells type by type, so only where all are of one type do their rows say the same as the ids.
+  const auto piece = [](const char* types, const char* ends, const char* nodes, const char* ids) {
+    return std::string(
+               R"(<VTKFile type="UnstructuredGrid"><UnstructuredGrid><Piece NumberOfPoints="5" NumberOfCells="2">
+<CellData GlobalIds="cid"><DataArray type="Int64" Name="cid" format="ascii">)") +
+           ids + R"(</DataArray></CellData>
+<Points><DataArray type="Float64" NumberOfComponents="3" format="ascii">0 0 0 1 0 0 1 1 0 0 1 0 2 0 0</DataArray></Points>
+<Cells><DataArray type="Int32" Name="connectivity" format="ascii">)" +
+           nodes + R"(</DataArray>
+<DataArray type="Int32" Name="offsets" format="ascii">)" +
+           ends + R"(</DataArray>
+<DataArray type="UInt8" Name="types" format="ascii">)" +
+           types + R"(</DataArray></Cells></Piece></UnstructuredGrid></VTKFile>)";
+  };
+  const std::string path = test::write_text("cids.pvtu", R"(<VTKFile type="PUnstructuredGrid"><PUnstructuredGrid>
+<PCellData GlobalIds="cid"><PDataArray type="Int64" Name="cid"/></PCellData>
+<PPoints><PDataArray type="Float64" NumberOfComponents="3"/></PPoints>
+<Piece Source="cids_0.vtu"/><Piece Source="cids_1.vtu"/></PUnstructuredGrid></VTKFile>)");
+  test::write_text("cids_0.vtu", piece("9 5", "4 7", "0 1 2 3 1 4 2", "0 3"));
+  test::write_text("cids_1.vtu", piece("9 5", "4 7", "0 1 2 3 1 4 2", "2 1"));
+  const mesh::MeshTables mixed = read_tables(world(), path);
+  ASSERT_EQ(mixed.tags.size(), 1U);
+  EXPECT_EQ(mixed.tags[0].info.name, "cid");
+  mpi::barrier(world());
+  test::write_text("cids_0.vtu", piece("5 5", "3 6", "0 1 2 1 4 2", "3 0"));
+  test::write_text("cids_1.vtu", piece("5 5", "3 6", "0 1 2 1 4 2", "1 2"));
+  EXPECT_TRUE(read_tables(world(), path).tags.empty());
+}
+
 }  // namespace
 }  // namespace barrio::io

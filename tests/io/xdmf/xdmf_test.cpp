@@ -347,5 +347,37 @@ TEST(BadXdmf, FaultsAreNamed) {
   expect_bad("nowhere.xdmf", with(series, "/Xdmf/Domain/Grid[1]/Geometry", "/Xdmf/Nothing"), "which does not exist");
 }
 
+TEST(Xdmf, TheLastOfSeveralAttributesOfOneNameCounts) {
+  const auto values = [](const char* numbers) {
+    return "<Attribute Name=\"heat\" Center=\"Node\">" + item("7", "Float", std::string("Format=\"XML\">") + numbers) +
+           "</Attribute>";
+  };
+  const std::string before = values("9 9 9 9 9 9 9");
+  const std::string own = values("0 1 2 3 4 5 6");
+  const std::string first = sample_in_xml();
+  const std::size_t at = first.find("<Attribute");
+  ASSERT_NE(at, std::string::npos);
+  // in the grid itself, at a step that includes the one before, and on cells beside points
+  for (const std::string& text :
+       {first.substr(0, at) + before + own + first.substr(at), first.substr(0, at) + before + first.substr(at)}) {
+    const std::string path = write_text("same_name.xdmf", text);
+    testing::internal::CaptureStderr();
+    const mesh::MeshTables tables = read_tables(world(), path);
+    const std::string said = testing::internal::GetCapturedStderr();
+    double sum = 0.0;
+    for (const mesh::TagTable& tag : tables.tags)
+      for (const mesh::TagColumn& column : tag.columns)
+        for (std::size_t i = 0; tag.info.name == "heat" && i < column.items.bytes.size() / sizeof(double); ++i) {
+          double value = 0.0;
+          std::memcpy(&value, &column.items.bytes[i * sizeof(double)], sizeof(double));
+          sum += value;
+        }
+    EXPECT_EQ(mpi::sum(world(), sum), 21.0);
+    if (world().rank() == 0) {
+      EXPECT_NE(said.find("an earlier attribute 'heat' of the same grid"), std::string::npos) << said;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace barrio::io
