@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "barrio/amr/advance/tile.hpp"
+
 namespace barrio::amr::detail {
 namespace {
 
