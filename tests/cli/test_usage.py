@@ -461,7 +461,9 @@ class OutputsAreTriedBeforeTheWork(Case):
 
     def test_a_full_folder(self) -> None:
         # A limit on the size of files stands for a full disk.
-        self.expect_named(f"{self.folder}/x", "File too large", shell="ulimit -f 32;")
+        self.expect_named(
+            f"{self.folder}/x", "File too large", shell="export UCX_TLS=tcp,self; ulimit -f 32;"
+        )
         self.assertEqual(list(self.folder.iterdir()), [])
 
 

@@ -89,7 +89,7 @@ class PartedRefinement {
  private:
   using Name = mobile::MobilePtr<Part>;
 
-  /// What this rank keeps of a part while it may lie on the disk.
+  /// State of a part that stays on its rank while the part may lie on the disk.
   struct Kept {
     std::int32_t number = 0;
     Name name;

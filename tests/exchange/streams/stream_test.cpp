@@ -1,6 +1,7 @@
 // Streams on real ranks: any rank to any rank, handlers that send, long messages, rounds beside them, failures.
 #include "barrio/exchange/stream.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <array>
@@ -200,6 +201,24 @@ TEST(Stream, OtherTypesAndRanksAreRefused) {
   } catch (const AgreedError& error) {
     EXPECT_NE(std::string(error.what()).find("a stream of"), std::string::npos) << error.what();
   }
+}
+
+TEST(Stream, FewWavesFollowTheLastMessage) {
+  const Rank me = world().rank();
+  Stream<Note> stream(world());
+  std::int64_t n_at_last = 0;
+  for (int i = 0; i < 20; ++i) stream.send((me + i) % world().size(), {me, 30, static_cast<std::uint64_t>(i), 0});
+  stream.drain([&](Rank, const Note& note) {
+    n_at_last = static_cast<std::int64_t>(stream.packets().n_waves());
+    if (note.n_hops > 0)
+      stream.send((me + note.n_hops) % world().size(), {note.origin, note.n_hops - 1, note.number, 0});
+  });
+  const std::int64_t n_before = mpi::max(world(), n_at_last);
+  const auto n = static_cast<std::int64_t>(stream.packets().n_waves());
+  EXPECT_LE(n - n_before, 3);
+  EXPECT_GE(n - n_before, 1);
+  if (world().is_root())
+    fmt::print("{} ranks: {} waves, {} of them after the last message\n", world().size(), n, n - n_before);
 }
 
 TEST(Stream, AnEmptyDrainCostsOneReduction) {
