@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "barrio/exchange/streams/quiescence_state.hpp"
+#include "barrio/exchange/detail/quiescence_state.hpp"
 #include "barrio/mpi/comm.hpp"
 #include "barrio/mpi/context.hpp"
 

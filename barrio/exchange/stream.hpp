@@ -54,7 +54,10 @@ class PacketStream {
  public:
   /// Make a stream. Collective: duplicates the communicator. All ranks of the context make it in the same order.
   PacketStream(mpi::Context& context, const detail::MessageKind& kind, const StreamOptions& options);
-  /// Wait for the ranks that this one has exchanged messages with. Collective, unless an exception is in flight.
+  /// Make a stream of bytes that the caller packs. Collective, as above.
+  explicit PacketStream(mpi::Context& context, const StreamOptions& options = {})
+      : PacketStream(context, detail::kind_of_bytes(detail::RoundCall::stream), options) {}
+  /// Drop messages that are left, and wait for the other ranks. Collective, unless an exception is in flight.
   ~PacketStream();
   PacketStream(PacketStream&& other) noexcept;
   PacketStream& operator=(PacketStream&&) = delete;

@@ -51,7 +51,10 @@ StreamCore::StreamCore(mpi::Context& context, const MessageKind& kind, const Str
 
 StreamCore::~StreamCore() {
   try {
-    if (std::uncaught_exceptions() == 0) say_farewell();
+    if (std::uncaught_exceptions() == 0) {
+      drop_rest();
+      say_farewell();
+    }
   } catch (...) {  // NOLINT(bugprone-empty-catch): a broken MPI shows itself at the next call
   }
   std::erase(open_rounds_, this);
@@ -64,9 +67,16 @@ StreamCore::~StreamCore() {
   MPI_Waitall(static_cast<int>(sends.size()), sends.data(), MPI_STATUSES_IGNORE);
 }
 
+/// Read what is left without a look at it, until nothing is under way: all ranks know the same peers then.
+void StreamCore::drop_rest() {
+  if (is_draining_) return;
+  begin_drain();
+  for (PacketStream::Packet dropped; next(dropped) || !is_quiet(false);) continue;
+  end_drain();
+}
+
 /// Exchange last headers with all peers, so that nothing is under way when the receives go.
 void StreamCore::say_farewell() {
-  if (n_created_ == 0 && peers_.empty()) return;
   for (Peer& peer : peers_)
     if (peer.rank != context_.rank()) send_header(peer, farewell, 0);
   mpi::Pause pause(context_.wait_policy());

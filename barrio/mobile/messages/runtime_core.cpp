@@ -34,8 +34,7 @@ RuntimeCore::RuntimeCore(Runtime& runtime, mpi::Context& context, const RuntimeO
       context_(context),
       rank_(context.rank()),
       objects_(types_, options.max_memory_bytes, options.scratch),
-      open_stream_(std::in_place, context, exchange::detail::kind_of_bytes(exchange::detail::RoundCall::stream),
-                   options.stream),
+      open_stream_(std::in_place, context, options.stream),
       last_flush_(Clock::now()) {}
 
 void RuntimeCore::add_type(TypeEntry entry) {
@@ -95,10 +94,10 @@ ObjectId RuntimeCore::make_on(const void* tag, Rank rank, const void* object) {
   const std::uint16_t type = find_type(tag);
   const ObjectId id = next_id(rank);
   const std::size_t n_bytes = types_[type].bytes(object);
+  if (n_bytes > max_message_bytes)
+    refuse(ErrorCode::usage, fmt::format("an object of {} bytes", n_bytes), "is too large to be sent");
   std::byte* const place = stream().allocate(rank, sizeof(Envelope) + whole_words(n_bytes));
   const Envelope envelope{id.word(), 0, static_cast<std::uint32_t>(n_bytes), type, 0, Envelope::object};
-  if (envelope.n_bytes != n_bytes)
-    refuse(ErrorCode::usage, fmt::format("an object of {} bytes", n_bytes), "is too large to be sent");
   std::memcpy(place, &envelope, sizeof envelope);
   types_[type].pack(object, place + sizeof envelope);
   return id;

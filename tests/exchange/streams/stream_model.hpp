@@ -19,7 +19,7 @@
 #include "barrio/base/hash.hpp"
 #include "barrio/base/ids.hpp"
 #include "barrio/exchange/streams/pair_state.hpp"
-#include "barrio/exchange/streams/quiescence_state.hpp"
+#include "barrio/exchange/detail/quiescence_state.hpp"
 
 namespace barrio::test {
 

@@ -203,6 +203,13 @@ TEST(Stream, OtherTypesAndRanksAreRefused) {
   }
 }
 
+TEST(Stream, MessagesThatNobodyReadsHoldUpNobody) {
+  Stream<Note> stream(world(), {.packet_bytes = 128});
+  if (world().rank() == 0)
+    for (int i = 0; i < 500; ++i) stream.send(world().size() - 1, {0, 0, static_cast<std::uint64_t>(i), 0});
+  // and it ends here
+}
+
 TEST(Stream, FewWavesFollowTheLastMessage) {
   const Rank me = world().rank();
   Stream<Note> stream(world());
