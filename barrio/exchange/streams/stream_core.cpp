@@ -54,6 +54,8 @@ StreamCore::~StreamCore() {
     if (std::uncaught_exceptions() == 0) {
       drop_rest();
       say_farewell();
+    } else {
+      abandon();
     }
   } catch (...) {  // NOLINT(bugprone-empty-catch): a broken MPI shows itself at the next call
   }
@@ -65,6 +67,13 @@ StreamCore::~StreamCore() {
     MPI_Isend(nullptr, 0, MPI_UINT64_T, context_.rank(), tags_.first, context_.comm(), &request);
   MPI_Waitall(static_cast<int>(receives_.size()), receives_.data(), MPI_STATUSES_IGNORE);
   MPI_Waitall(static_cast<int>(sends.size()), sends.data(), MPI_STATUSES_IGNORE);
+}
+
+/// Leave to MPI the buffers that it may still read or write, while an exception ends the stream.
+void StreamCore::abandon() {
+  for (Peer& peer : peers_)
+    if (!peer.sending.empty()) static_cast<void>(new std::deque<Sending>(std::move(peer.sending)));
+  if (!awaited_.empty()) static_cast<void>(new std::vector<Slot>(std::move(slots_)));
 }
 
 /// Read what is left without a look at it, until nothing is under way: all ranks know the same peers then.

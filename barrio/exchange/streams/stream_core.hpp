@@ -119,6 +119,7 @@ class StreamCore final : public Intake {
   bool take_long();
   void put_readable(std::size_t place);
   void finish_read();
+  void abandon();
   void drop_rest();
   void say_farewell();
   void warn_if_stalled();

@@ -18,8 +18,8 @@
 
 #include "barrio/base/hash.hpp"
 #include "barrio/base/ids.hpp"
-#include "barrio/exchange/streams/pair_state.hpp"
 #include "barrio/exchange/detail/quiescence_state.hpp"
+#include "barrio/exchange/streams/pair_state.hpp"
 
 namespace barrio::test {
 
