@@ -242,6 +242,12 @@ ExodusCatalog read_exodus_catalog(const NetcdfFile& file, const std::string& pat
       refuse(ErrorCode::bad_input, path,
              fmt::format("{} has no elements: variable '{}' is missing", name_of(block), connect), damaged_remedy);
     }
+    const std::string type = file.attribute(connect, "elem_type").value_or("");
+    if (shape.size() != 2 && (type.starts_with("ns") || type.starts_with("nf") || type.starts_with("N")))
+      refuse(ErrorCode::bad_input, path,
+             fmt::format("{} has elements of type '{}', polygons or polyhedra, which are not supported", name_of(block),
+                         type),
+             "write them as VTU or VTKHDF");
     if (shape.size() != 2)
       refuse(ErrorCode::bad_input, path, fmt::format("{} is not a table of elements", name_of(block)), damaged_remedy);
     if (shape[0] == 0) continue;

@@ -98,6 +98,10 @@ TEST_P(BadExodus, ElementsThatAreNotSupportedAreNamed) {
   };
   expect("element block 30 has elements of type 'NSIDED' with 5 nodes, which are not supported",
          [&](auto& file) { call(file, "NSIDED"); });
+  expect("element block 30 has elements of type 'nsided', polygons or polyhedra", [&](auto& file) {
+    call(file, "nsided");
+    file["connect4"].shape = {5};
+  });
   expect("element block 30 has elements of type 'TETRA' with 5 nodes", [&](auto& file) { call(file, "TETRA"); });
 }
 
