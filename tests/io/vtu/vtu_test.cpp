@@ -2,6 +2,7 @@
 // VTK itself.
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -10,6 +11,7 @@
 #include "barrio/mpi/collectives.hpp"
 #include "tests/io/refusal.hpp"
 #include "tests/io/whole_file.hpp"
+#include "tests/support/collect.hpp"
 #include "tests/support/mpi_test.hpp"
 
 namespace barrio::io {
