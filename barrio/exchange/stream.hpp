@@ -53,6 +53,7 @@ struct StreamStatistics {
 class PacketStream {
  public:
   /// Make a stream. Collective: duplicates the communicator. All ranks of the context make it in the same order.
+  /// @throws AgreedError{usage} if packet sizes differ between ranks
   PacketStream(mpi::Context& context, const detail::MessageKind& kind, const StreamOptions& options);
   /// Make a stream of bytes that the caller packs. Collective, as above.
   explicit PacketStream(mpi::Context& context, const StreamOptions& options = {})

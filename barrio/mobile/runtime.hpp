@@ -37,7 +37,8 @@ struct RuntimeOptions {
 struct RunOptions {
   /// Whether messages are delivered in steps: those that handlers send are handled in the next step, for each object in
   /// the order of senders and of sending. The result then depends neither on the number of ranks nor on time.
-  /// Cost: each step ends with two or three reductions over all ranks
+  /// Cost: each step ends with three or four reductions over all ranks; messages of the next step stay in memory,
+  /// whatever its limit
   bool supersteps = false;
 };
 
@@ -51,7 +52,7 @@ struct RuntimeStatistics {
   std::uint64_t waves = 0;  ///< reductions that looked for the end
   std::uint64_t loads = 0;  ///< of objects from the disk
   std::uint64_t evictions = 0;
-  std::uint64_t max_memory_bytes = 0;  ///< of objects and messages at one time
+  std::uint64_t max_memory_bytes = 0;  ///< of objects and messages at one time, where there is a limit
   StoreStatistics store;
 };
 

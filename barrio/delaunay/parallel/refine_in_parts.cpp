@@ -116,6 +116,10 @@ class PartedRefinement {
   /// Send the splits that adjacent parts do not know. @param to_all  also where there are none
   template <class Sender>
   void tell(Kept& kept, bool to_all, Sender&& send);
+  /// Tell whether a part follows others only when all of them have spoken, and tells what follows later.
+  [[nodiscard]] bool waits_for_all() const noexcept {
+    return is_first_step_ && part_options_.order == PartOrder::supersteps;
+  }
   [[nodiscard]] Kept& kept_of(const Part& part) noexcept { return kept_[part.number - result_.first_part]; }
   /// Refine a part. The refinement ends here: what it borrows of the part may go to the disk afterwards.
   template <class Run>
@@ -360,9 +364,8 @@ void PartedRefinement::take_first_step(mobile::Turn& turn, Part& part) {
   kept.is_refined = true;
   kept.untold = kept.interfaces.take_splits();
   seconds_of_first_step_ += seconds_since(start);
-  tell(kept, part_options_.order == PartOrder::supersteps,
-       [&](Name to, const Splits& splits) { turn.send(to, splits); });
-  const bool has_all = part_options_.order == PartOrder::asynchronous || kept.n_heard == kept.n_neighbours;
+  tell(kept, waits_for_all(), [&](Name to, const Splits& splits) { turn.send(to, splits); });
+  const bool has_all = !waits_for_all() || kept.n_heard == kept.n_neighbours;
   if (has_all) follow(turn, part, kept);
 }
 
@@ -371,9 +374,8 @@ void PartedRefinement::take_splits(mobile::Turn& turn, Part& part, const Splits&
   kept.heard.insert(kept.heard.end(), message.splits.begin(), message.splits.end());
   kept.n_heard += 1;
   // the first step of a part takes no splits of others, so it makes no difference when those come
-  const bool is_first = is_first_step_ && part_options_.order == PartOrder::supersteps;
   const bool may_follow =
-      is_first ? kept.is_refined && kept.n_heard == kept.n_neighbours : kept.is_refined && turn.n_waiting() == 0;
+      waits_for_all() ? kept.is_refined && kept.n_heard == kept.n_neighbours : kept.is_refined && turn.n_waiting() == 0;
   if (may_follow && !kept.heard.empty()) return follow(turn, part, kept);
   turn.set_unchanged();
 }
@@ -403,8 +405,7 @@ void PartedRefinement::follow(mobile::Turn& turn, Part& part, Kept& kept) {
   kept.untold = kept.interfaces.take_splits();
   if (!kept.untold.empty()) kept.was_told = true;
   seconds_of_other_steps_ += seconds_since(start);
-  const bool is_first = is_first_step_ && part_options_.order == PartOrder::supersteps;
-  if (!is_first) tell(kept, false, [&](Name to, const Splits& splits) { turn.send(to, splits); });
+  if (!waits_for_all()) tell(kept, false, [&](Name to, const Splits& splits) { turn.send(to, splits); });
 }
 
 template <class Sender>

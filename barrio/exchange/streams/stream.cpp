@@ -6,11 +6,23 @@
 
 #include "barrio/exchange/streams/stream_core.hpp"
 #include "barrio/mpi/agree.hpp"
+#include "barrio/mpi/collectives.hpp"
 
 namespace barrio::exchange {
 
 PacketStream::PacketStream(mpi::Context& context, const detail::MessageKind& kind, const StreamOptions& options)
     : core_(std::make_unique<detail::StreamCore>(context, kind, options)) {}
+
+void detail::check_alike(mpi::Context& context, std::size_t packet_bytes) {
+  const std::size_t min = mpi::min(context, packet_bytes);
+  const std::size_t max = mpi::max(context, packet_bytes);
+  if (min == max) return;
+  throw AgreedError(ErrorCode::usage,
+                    {.subject = "a stream",
+                     .cause = fmt::format("has packets of {} bytes on one rank, of {} on another", min, max),
+                     .remedy = "make it with the same options on all ranks"});
+}
+
 PacketStream::~PacketStream() = default;
 PacketStream::PacketStream(PacketStream&& other) noexcept = default;
 

@@ -39,6 +39,7 @@ StreamCore::StreamCore(mpi::Context& context, const MessageKind& kind, const Str
       n_open_rounds_(n_open_rounds()),
       quiescence_(context),
       pause_(context.wait_policy()) {
+  check_alike(context, packet_bytes_);
   options_.window = std::max<std::uint32_t>(options_.window, 1);
   const std::size_t n = std::max<std::uint32_t>(options_.n_receives, 1);
   posted_.resize(n);

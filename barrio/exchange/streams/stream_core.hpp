@@ -21,6 +21,10 @@
 
 namespace barrio::exchange::detail {
 
+/// Check that all ranks have packets of one size: a longer one would not fit into the receives. Collective.
+/// @throws AgreedError{usage}
+void check_alike(mpi::Context& context, std::size_t packet_bytes);
+
 /// Packets of a stream. Receives from any rank are posted in a ring and read in the order of posting, which keeps the
 /// packets of one rank in order without a probe.
 class StreamCore final : public Intake {

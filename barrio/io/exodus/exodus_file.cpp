@@ -243,7 +243,9 @@ ExodusCatalog read_exodus_catalog(const NetcdfFile& file, const std::string& pat
              fmt::format("{} has no elements: variable '{}' is missing", name_of(block), connect), damaged_remedy);
     }
     const std::string type = file.attribute(connect, "elem_type").value_or("");
-    if (shape.size() != 2 && (type.starts_with("ns") || type.starts_with("nf") || type.starts_with("N")))
+    const bool is_polygonal = std::ranges::any_of(std::array{"nsided", "NSIDED", "nfaced", "NFACED"},
+                                                  [&](const char* name) { return type.starts_with(name); });
+    if (shape.size() != 2 && is_polygonal)
       refuse(ErrorCode::bad_input, path,
              fmt::format("{} has elements of type '{}', polygons or polyhedra, which are not supported", name_of(block),
                          type),

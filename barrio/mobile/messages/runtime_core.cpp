@@ -182,6 +182,7 @@ RuntimeCore::Slot RuntimeCore::pick() noexcept {
 }
 
 void RuntimeCore::deliver(std::span<const std::byte> packet) {
+  bool has_objects = false;
   for (std::size_t at = 0; at < packet.size();) {
     Envelope envelope{};
     std::memcpy(&envelope, &packet[at], sizeof envelope);
@@ -189,12 +190,14 @@ void RuntimeCore::deliver(std::span<const std::byte> packet) {
     at += sizeof envelope + whole_words(envelope.n_bytes);
     if (envelope.content == Envelope::object) {
       objects_.add(ObjectId::of_word(envelope.to), envelope.handler, types_[envelope.handler].unpack(bytes));
-      if (!orphans_.empty()) find_objects_of_orphans();
+      has_objects = true;
     } else {
       std::byte* const place = put(envelope);
       if (!bytes.empty()) std::memcpy(place, bytes.data(), bytes.size());
     }
   }
+  // their messages came in packets of other ranks, so order is kept
+  if (has_objects && !orphans_.empty()) find_objects_of_orphans();
 }
 
 void RuntimeCore::find_objects_of_orphans() {
