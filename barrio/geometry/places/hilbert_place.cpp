@@ -1,6 +1,5 @@
 #include "barrio/geometry/hilbert_place.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -8,21 +7,6 @@
 
 namespace barrio::geometry {
 namespace {
-
-/// Move bit b of a number to bit n * b.
-std::uint64_t spread(std::uint64_t x, std::size_t n) noexcept {
-  struct Step {
-    unsigned shift;
-    std::uint64_t mask;
-  };
-  if (n == 3) {
-    for (const auto& [shift, mask] :
-         {Step{32, 0x001F00000000FFFFULL}, Step{16, 0x001F0000FF0000FFULL}, Step{8, 0x100F00F00F00F00FULL},
-          Step{4, 0x10C30C30C30C30C3ULL}, Step{2, 0x1249249249249249ULL}})
-      x = (x | x << shift) & mask;
-  }
-  return x;
-}
 
 /// The place of a cell in two dimensions, a few levels at a time from the top. The levels above turn and reflect those
 /// below them; a state stands for what they do: a swap of the axes, a reflection of each, and the parity of the place.
@@ -49,7 +33,7 @@ class PlanarSteps {
     unsigned state;
   };
 
-  /// Descend level by level, as `hilbert_place` does in any dimension.
+  /// Descend level by level, as `hilbert_place` says.
   static constexpr Entry steps(unsigned state, unsigned cell) noexcept {
     unsigned swaps = state & 1U;
     unsigned reflects_x = (state >> 1U) & 1U;
@@ -95,29 +79,91 @@ std::uint64_t planar_place(std::uint64_t x, std::uint64_t y, unsigned n_bits) no
   return place;
 }
 
+/// The place of a cell in three dimensions, two levels at a time from the top. A state stands for what the levels above
+/// do to those below them: an order of the axes, a reflection of each, and the parity of the place.
+class SpatialSteps {
+ public:
+  static constexpr unsigned levels = 2;
+
+  constexpr SpatialSteps() {
+    for (unsigned state = 0; state < n_states; ++state)
+      for (unsigned cell = 0; cell < n_cells; ++cell) entries_[state * n_cells + cell] = steps(state, cell);
+  }
+  /// Descend `levels` levels. @param cell  the bits of these levels: of x, of y, of z @param[in,out] state  0 at the
+  /// top
+  [[nodiscard]] std::uint64_t descend(std::uint64_t cell, unsigned& state) const noexcept {
+    const Entry entry = entries_[state * n_cells + cell];
+    state = entry.state;
+    return entry.place;
+  }
+
+ private:
+  using Axes = std::array<std::uint8_t, 3>;
+  static constexpr std::array<Axes, 6> orders{{{0, 1, 2}, {1, 0, 2}, {2, 1, 0}, {0, 2, 1}, {1, 2, 0}, {2, 0, 1}}};
+  static constexpr unsigned n_states = 6 * 8 * 2;  // orders, reflections, parities
+  static constexpr unsigned n_cells = 1U << (3 * levels);
+  struct Entry {
+    std::uint8_t place;
+    std::uint8_t state;
+  };
+
+  /// Descend level by level, as `hilbert_place` says.
+  static constexpr Entry steps(unsigned state, unsigned cell) noexcept {
+    Axes axis = orders[state >> 4U];  // the one that stands first, second, third
+    std::array<bool, 3> is_reflected{(state & 1U) != 0, (state & 2U) != 0, (state & 4U) != 0};
+    unsigned parity = (state >> 3U) & 1U;
+    unsigned place = 0;
+    for (unsigned level = levels; level-- > 0;) {
+      std::array<unsigned, 3> bit{};
+      for (std::size_t i = 0; i < 3; ++i) bit[i] = (cell >> (levels * (2U - axis[i]) + level) & 1U) ^ is_reflected[i];
+      for (std::size_t i = 0; i < 3; ++i) {
+        parity ^= bit[i];
+        place = place << 1U | parity;
+        if (bit[i] != 0) {
+          is_reflected[0] = !is_reflected[0];
+        } else {
+          std::swap(axis[0], axis[i]);
+          std::swap(is_reflected[0], is_reflected[i]);
+        }
+      }
+    }
+    unsigned order = 0;
+    while (orders[order] != axis) ++order;
+    const unsigned reflections =
+        (is_reflected[0] ? 1U : 0U) | (is_reflected[1] ? 2U : 0U) | (is_reflected[2] ? 4U : 0U);
+    return {static_cast<std::uint8_t>(place), static_cast<std::uint8_t>(order << 4U | parity << 3U | reflections)};
+  }
+
+  std::array<Entry, std::size_t{n_states} * n_cells> entries_{};
+};
+
+constexpr SpatialSteps spatial_steps;
+
+std::uint64_t spatial_place(std::span<const std::uint64_t, 3> cell, unsigned n_bits) noexcept {
+  constexpr unsigned levels = SpatialSteps::levels;
+  constexpr std::uint64_t mask = (1U << levels) - 1;
+  constexpr unsigned after_zeros = 4U << 4U;  // a level above the first one, where all are 0, leads from it to state 0
+  unsigned state = n_bits % levels == 0 ? 0 : after_zeros;
+  std::uint64_t place = 0;
+  for (unsigned bit = (n_bits + levels - 1) / levels * levels; bit > 0; bit -= levels) {
+    const unsigned below = bit - levels;
+    const std::uint64_t of_levels = ((cell[0] >> below) & mask) << (2 * levels) |
+                                    ((cell[1] >> below) & mask) << levels | ((cell[2] >> below) & mask);
+    place = place << (3 * levels) | spatial_steps.descend(of_levels, state);
+  }
+  return place;
+}
+
 }  // namespace
 
+// Each level turns the levels below it: for each axis in order, the first one is reflected where the axis has a bit,
+// else swapped with it. The result is a reflected Gray code, with the first axis as the highest bit of each level.
 std::uint64_t hilbert_place(std::span<const std::uint64_t> cell, int n_bits) noexcept {
-  const std::size_t n = cell.size();
-  if (n == 2) return planar_place(cell[0], cell[1], static_cast<unsigned>(n_bits));
-  std::array<std::uint64_t, 3> x{};
-  std::copy(cell.begin(), cell.end(), x.begin());
-  // Undo the rotation that each level applies to the levels below it: a reflection of the first axis, or a swap with
-  // it. The choice is unpredictable, so masks beat branches.
-  for (int bit = n_bits - 1; bit > 0; --bit) {
-    const std::uint64_t below = (std::uint64_t{1} << static_cast<unsigned>(bit)) - 1;
-    for (std::size_t axis = 0; axis < n; ++axis) {
-      const std::uint64_t is_set = std::uint64_t{0} - ((x[axis] >> static_cast<unsigned>(bit)) & 1U);
-      const std::uint64_t differ = (x[0] ^ x[axis]) & below & ~is_set;
-      x[0] ^= differ | (below & is_set);
-      x[axis] ^= differ;
-    }
+  switch (cell.size()) {
+    case 1: return cell[0];
+    case 2: return planar_place(cell[0], cell[1], static_cast<unsigned>(n_bits));
+    default: return spatial_place(cell.first<3>(), static_cast<unsigned>(n_bits));
   }
-  // The result is a reflected Gray code, with the first axis as the highest bit of each level.
-  std::uint64_t place = 0;
-  for (std::size_t axis = 0; axis < n; ++axis) place |= spread(x[axis], n) << (n - 1 - axis);
-  for (unsigned shift = 1; shift < 64; shift *= 2) place ^= place >> shift;
-  return place;
 }
 
 }  // namespace barrio::geometry
