@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <tuple>
 #include <utility>
 
 #include "barrio/base/radix_sort.hpp"
@@ -122,14 +123,16 @@ std::vector<GlobalId> numbered(std::span<const Key> keys, std::int64_t first) {
   std::vector<PlaceOnCurve> sorted;
   sorted.reserve(keys.size());
   for (const Key& key : keys) sorted.push_back({key.word, local_id(sorted.size())});
-  radix_sort(sorted, &PlaceOnCurve::place);
-  // few points lie in one cell of the grid: their ids decide
+  // Few points share the leading bits of their places: all bits, and then ids, decide about these.
+  constexpr unsigned trailing_bits = 24;
+  radix_sort(sorted, [](const PlaceOnCurve& one) { return one.place >> trailing_bits; });
   for (std::size_t begin = 0; begin < sorted.size();) {
     std::size_t end = begin + 1;
-    while (end < sorted.size() && sorted[end].place == sorted[begin].place) ++end;
+    while (end < sorted.size() && sorted[end].place >> trailing_bits == sorted[begin].place >> trailing_bits) ++end;
     if (end - begin > 1)
-      std::ranges::sort(std::span(sorted).subspan(begin, end - begin), {},
-                        [&](const PlaceOnCurve& one) { return std::pair(keys[index(one.row)].id, one.row); });
+      std::ranges::sort(std::span(sorted).subspan(begin, end - begin), {}, [&](const PlaceOnCurve& one) {
+        return std::tuple(one.place, keys[index(one.row)].id, one.row);
+      });
     begin = end;
   }
   std::vector<GlobalId> numbers(keys.size());
