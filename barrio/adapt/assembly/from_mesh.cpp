@@ -7,12 +7,15 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
-#include <numeric>
 #include <string>
 
 #include "barrio/adapt/assembly/pinched.hpp"
 #include "barrio/adapt/size_fields.hpp"
 #include "barrio/base/error.hpp"
+#include "barrio/base/large_pages.hpp"
+#include "barrio/base/memory.hpp"
+#include "barrio/base/radix_sort.hpp"
+#include "barrio/base/ragged.hpp"
 #include "barrio/base/sort_unique.hpp"
 #include "barrio/exchange/halo.hpp"
 #include "barrio/geometry/hilbert_place.hpp"
@@ -42,17 +45,17 @@ std::vector<std::int32_t> order_along_curve(const mesh::Mesh& mesh) {
   const double side = std::max({high[0] - low[0], high[1] - low[1], high[2] - low[2], 1e-300});
   constexpr int n_bits = 20;
   constexpr double max_place = (1 << n_bits) - 1;
-  std::vector<std::uint64_t> place(n);
+  std::vector<std::pair<std::uint64_t, std::int32_t>> order(n);  // place, vertex
   for (std::size_t v = 0; v < n; ++v) {
     std::array<std::uint64_t, 3> cell{};
     for (std::size_t i = 0; i < 3; ++i)
       cell[i] = static_cast<std::uint64_t>((x[3 * v + i] - low[i]) / side * max_place);
-    place[v] = geometry::hilbert_place(cell, n_bits);
+    order[v] = {geometry::hilbert_place(cell, n_bits), static_cast<std::int32_t>(v)};
   }
-  std::vector<std::int32_t> order(n);
-  std::iota(order.begin(), order.end(), 0);
-  std::ranges::sort(order, {}, [&](std::int32_t v) { return place[v]; });
-  return order;
+  radix_sort(order, &std::pair<std::uint64_t, std::int32_t>::first);
+  std::vector<std::int32_t> vertices(n);
+  std::ranges::transform(order, vertices.begin(), &std::pair<std::uint64_t, std::int32_t>::second);
+  return vertices;
 }
 
 /// Tell whether a set lists what a Medit file requires to stay.
@@ -65,6 +68,7 @@ class Importer {
   Importer(const mesh::Mesh& mesh, const Sizes& sizes, const std::string& size_field, const AdaptOptions& options,
            SideValues side_values, std::size_t n_expected)
       : mesh_(mesh),
+        me_(mesh.context().rank()),
         sizes_(sizes),
         size_field_(size_field),
         options_(options),
@@ -111,7 +115,7 @@ class Importer {
   };
 
   Tets& tets() noexcept { return out_.tets; }
-  [[nodiscard]] Rank me() const noexcept { return mesh_.context().rank(); }
+  [[nodiscard]] Rank me() const noexcept { return me_; }
   [[nodiscard]] bool has_own(const std::array<Slot, 4>& v, std::size_t but = 4) const {
     for (std::size_t i = 0; i < 4; ++i)
       if (i != but && out_.tets.vertices[v[i]].owner == me()) return true;
@@ -122,9 +126,9 @@ class Importer {
   /// the mesh draws at random share vertices evenly, but would make the border larger.
   void find_owners() {
     owner_.assign(mesh_.n_local(Dim::vertex), std::numeric_limits<Rank>::max());
-    for (std::size_t c = 0; c < mesh_.cells().size(); ++c)
-      for (const LocalId v : mesh_.cells().nodes_of(c))
-        owner_[index(v)] = std::min(owner_[index(v)], mesh_.cells().owner(c));
+    const mesh::EntityTable& cells = mesh_.cells();
+    for (std::size_t c = 0; c < cells.size(); ++c)
+      for (const LocalId v : cells.nodes_of(c)) owner_[index(v)] = std::min(owner_[index(v)], cells.owner(c));
     // The owner in the mesh sees the whole star.
     exchange::HaloExchange<Rank>(mesh_.context(), mesh_.halo_plan(Dim::vertex), owner_, 1).exchange();
   }
@@ -151,10 +155,12 @@ class Importer {
     slot_.assign(from.size(), no_slot);
     constexpr std::size_t cells_of_vertex = 5;
     tets().vertices.reserve(2 * std::max(from.size(), n_expected_ / cells_of_vertex));
+    prefer_large_pages(tets().vertices.data(), barrio::memory_bytes(tets().vertices));
     std::vector<bool> is_seen(from.size(), false);
-    for (std::size_t c = 0; c < mesh_.cells().size(); ++c) {
-      const auto nodes = mesh_.cells().nodes_of(c);
-      if (!is_tet(mesh_, c) || std::ranges::none_of(nodes, [&](LocalId v) { return owner_[index(v)] == me(); }))
+    const mesh::EntityTable& cells = mesh_.cells();
+    for (std::size_t c = 0; c < cells.size(); ++c) {
+      const auto nodes = cells.nodes_of(c);
+      if (!is_tet(cells, c) || std::ranges::none_of(nodes, [&](LocalId v) { return owner_[index(v)] == me(); }))
         continue;
       for (const LocalId v : nodes) is_seen[index(v)] = true;
     }
@@ -192,7 +198,7 @@ class Importer {
       for (const LocalId id : dim == Dim::vertex ? sets[s].vertices : sets[s].entities[mesh::index(dim)])
         members.emplace_back(value(id), s);
     out_.side_values.add_numbers(mesh_, dim, members);
-    std::ranges::sort(members);
+    if (!std::ranges::is_sorted(members)) std::ranges::sort(members);  // a single set is
     std::vector<std::uint32_t> of(mesh_.n_local(dim));
     std::vector<std::int32_t> in;
     std::size_t next = 0;
@@ -218,22 +224,24 @@ class Importer {
   }
 
   void take_tets(const std::vector<std::uint32_t>& membership_of_cell) {
-    std::vector<std::pair<Slot, std::int32_t>> order;  // lowest slot, cell
     const mesh::EntityTable& cells = mesh_.cells();
-    for (std::int32_t c = 0; std::cmp_less(c, cells.size()); ++c) {
-      if (!is_tet(mesh_, c)) continue;
-      Slot lowest = std::numeric_limits<Slot>::max();
-      bool is_seen = false;
-      for (const LocalId v : cells.nodes_of(c)) {
-        lowest = std::min(lowest, slot_[index(v)]);
-        is_seen = is_seen || owner_[index(v)] == me();
-      }
-      if (is_seen) order.emplace_back(lowest, c);
-    }
-    std::ranges::sort(order);
+    // by their lowest slot, so that those at a vertex are together
+    const std::vector<std::int32_t> order = Ragged<std::int32_t>::grouped(tets().vertices.size(), [&](auto&& put) {
+                                              for (std::int32_t c = 0; std::cmp_less(c, cells.size()); ++c) {
+                                                if (!is_tet(cells, c)) continue;
+                                                Slot lowest = std::numeric_limits<Slot>::max();
+                                                bool is_seen = false;
+                                                for (const LocalId v : cells.nodes_of(c)) {
+                                                  lowest = std::min(lowest, slot_[index(v)]);
+                                                  is_seen = is_seen || owner_[index(v)] == me();
+                                                }
+                                                if (is_seen) put(lowest, c);
+                                              }
+                                            }).take_items();
     // Pages that are never touched cost nothing, but an array that grows exists twice for a moment.
     tets().tets.reserve(2 * std::max(order.size(), n_expected_));
-    for (const auto& [lowest, c] : order) {
+    prefer_large_pages(tets().tets.data(), barrio::memory_bytes(tets().tets));
+    for (const std::int32_t c : order) {
       NewTet tet;
       const auto nodes = cells.nodes_of(c);
       for (std::size_t i = 0; i < 4; ++i) tet.v[i] = slot_[index(nodes[i])];
@@ -249,7 +257,7 @@ class Importer {
                              ? 1
                              : geometry::orient3d(at[tet.v[0]].at, at[tet.v[1]].at, at[tet.v[2]].at, at[tet.v[3]].at);
         if (sign > 0 && tet.quality > 0) continue;
-        refuse(ErrorCode::bad_input, fmt::format("cell {}", value(cells.id(order[t].second))),
+        refuse(ErrorCode::bad_input, fmt::format("cell {}", value(cells.id(order[t]))),
                sign < 0    ? "is inverted: its volume is negative"
                : sign == 0 ? "is flat: it has no volume"
                            : "is too large or too small to compute with: scale the coordinates");
@@ -273,13 +281,16 @@ class Importer {
       known.emplace_back(key, static_cast<std::uint16_t>(membership_of[f]));
     }
     std::ranges::sort(known);
+    const std::uint32_t first = tets().tets.empty() ? 0 : tets().tets[0].cell_membership;
+    const bool has_one_body =
+        std::ranges::all_of(tets().tets, [&](const Tet& tet) { return tet.cell_membership == first; });
     for (Tet& tet : tets().tets) {
       for (std::size_t f = 0; f < 4; ++f) {
         const bool may_be_listed =
             std::ranges::all_of(face_of[f], [&](std::size_t i) { return is_on_listed[tet.v[i]]; });
-        const bool is_boundary = tet.across[f] < 0
-                                     ? has_own(tet.v, f)
-                                     : tets().tets[tet.across[f] >> 2].cell_membership != tet.cell_membership;
+        const bool is_boundary =
+            tet.across[f] < 0 ? has_own(tet.v, f)
+                              : !has_one_body && tets().tets[tet.across[f] >> 2].cell_membership != tet.cell_membership;
         if (is_boundary) tet.face_membership[f] = unlisted;
         if (!may_be_listed) continue;
         const auto key = face_key(tet, f);
@@ -336,7 +347,7 @@ class Importer {
   void freeze_sides_of_others() {
     std::vector<std::array<Slot, 3>> sides;
     for (std::size_t c = 0; c < mesh_.cells().size(); ++c) {
-      if (is_tet(mesh_, c)) continue;
+      if (is_tet(mesh_.cells(), c)) continue;
       mesh::for_each_side(mesh_.cells().type(c), mesh_.cells().nodes_of(c), [&](std::span<const LocalId> corners) {
         if (corners.size() != 3) return;
         std::array<Slot, 3> key{slot_[index(corners[0])], slot_[index(corners[1])], slot_[index(corners[2])]};
@@ -458,6 +469,7 @@ class Importer {
   }
 
   const mesh::Mesh& mesh_;
+  Rank me_;
   const Sizes& sizes_;
   const std::string& size_field_;
   const AdaptOptions& options_;
@@ -504,7 +516,7 @@ std::vector<std::string> check_adaptable(const mesh::Mesh& mesh, const SideValue
     for (std::size_t c = 0; c < cells.size(); ++c) {
       const mesh::CellTopology& topology = mesh::topology(cells.type(c));
       const bool may_stay = mesh::has_fixed_sides(cells.type(c)) && std::ssize(cells.nodes_of(c)) == topology.n_corners;
-      if (!may_stay || (cells.has_one_type && !is_tet(mesh, c)))
+      if (!may_stay || (cells.has_one_type && !is_tet(cells, c)))
         refuse(ErrorCode::usage,
                fmt::format("cell {}: a {} of {} nodes", value(cells.id(c)), topology.name, cells.nodes_of(c).size()),
                "cannot be adapted", what_is_changed);

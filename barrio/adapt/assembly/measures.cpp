@@ -7,6 +7,7 @@
 #include <cmath>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "barrio/adapt/kernel/measure.hpp"
 #include "barrio/mesh/topology.hpp"
@@ -17,36 +18,43 @@ namespace {
 
 using mesh::Dim;
 
-Point at(const mesh::Mesh& mesh, LocalId v) {
-  const double* const x = &mesh.vertices().coordinates[3 * index(v)];
-  return {x[0], x[1], x[2]};
-}
+/// Coordinates of vertices, and the measures of entities between them.
+class Measured {
+ public:
+  explicit Measured(const mesh::Mesh& mesh) : x_(mesh.vertices().coordinates) {}
 
-double volume_of(const mesh::Mesh& mesh, std::size_t c) {
-  const auto nodes = mesh.cells().nodes_of(c);
-  const Point base = at(mesh, nodes[0]);
-  if (mesh.cells().type(c) == mesh::CellType::tet)
-    return std::abs(volume6(base, at(mesh, nodes[1]), at(mesh, nodes[2]), at(mesh, nodes[3]))) / 6;
-  double sum = 0.0;
-  mesh::for_each_side(mesh.cells().type(c), nodes, [&](std::span<const LocalId> side) {
-    for (std::size_t i = 1; i + 1 < side.size(); ++i)
-      sum += volume6(base, at(mesh, side[0]), at(mesh, side[i]), at(mesh, side[i + 1]));
-  });
-  return std::abs(sum) / 6;
-}
+  [[nodiscard]] double of(Dim dim, const mesh::EntityTable& table, std::size_t i) const {
+    const std::span<const LocalId> nodes = table.nodes_of(i);
+    return dim == Dim::volume ? volume_of(table.type(i), nodes) : dim == Dim::face ? area_of(nodes) : length_of(nodes);
+  }
 
-double area_of(const mesh::Mesh& mesh, std::span<const LocalId> nodes) {
-  const Point base = at(mesh, nodes[0]);
-  Point sum{};
-  for (std::size_t i = 1; i + 1 < nodes.size(); ++i)
-    sum = sum + cross(at(mesh, nodes[i]) - base, at(mesh, nodes[i + 1]) - base);
-  return std::sqrt(dot(sum, sum)) / 2;
-}
+ private:
+  [[nodiscard]] Point at(LocalId v) const noexcept {
+    const double* const x = &x_[3 * index(v)];
+    return {x[0], x[1], x[2]};
+  }
+  [[nodiscard]] double volume_of(mesh::CellType type, std::span<const LocalId> nodes) const {
+    const Point base = at(nodes[0]);
+    if (type == mesh::CellType::tet) return std::abs(volume6(base, at(nodes[1]), at(nodes[2]), at(nodes[3]))) / 6;
+    double sum = 0.0;
+    mesh::for_each_side(type, nodes, [&](std::span<const LocalId> side) {
+      for (std::size_t i = 1; i + 1 < side.size(); ++i) sum += volume6(base, at(side[0]), at(side[i]), at(side[i + 1]));
+    });
+    return std::abs(sum) / 6;
+  }
+  [[nodiscard]] double area_of(std::span<const LocalId> nodes) const {
+    const Point base = at(nodes[0]);
+    Point sum{};
+    for (std::size_t i = 1; i + 1 < nodes.size(); ++i) sum = sum + cross(at(nodes[i]) - base, at(nodes[i + 1]) - base);
+    return std::sqrt(dot(sum, sum)) / 2;
+  }
+  [[nodiscard]] double length_of(std::span<const LocalId> nodes) const {
+    const Point along = at(nodes[1]) - at(nodes[0]);
+    return std::sqrt(dot(along, along));
+  }
 
-double length_of(const mesh::Mesh& mesh, std::span<const LocalId> nodes) {
-  const Point along = at(mesh, nodes[1]) - at(mesh, nodes[0]);
-  return std::sqrt(dot(along, along));
-}
+  const std::vector<double>& x_;
+};
 
 std::string name_of(const mesh::SetInfo& info) {
   return info.name.empty() ? fmt::format("{} {}", mesh::name(info.kind), info.id) : info.name;
@@ -61,16 +69,17 @@ std::size_t place_of(std::size_t set, Dim dim) noexcept { return dims.size() * s
 /// its cells.
 std::vector<double> sums_of(const mesh::Mesh& mesh) {
   const auto sets = mesh.sets();
+  const Measured measured(mesh);
   std::vector<mpi::ExactSum> sums(1 + dims.size() * sets.size());
-  for (std::size_t c = 0; c < mesh.n_owned(Dim::volume); ++c) sums[0].add(volume_of(mesh, c));
+  const mesh::EntityTable& cells = mesh.cells();
+  const std::size_t n_cells = mesh.n_owned(Dim::volume);
+  for (std::size_t c = 0; c < n_cells; ++c) sums[0].add(measured.of(Dim::volume, cells, c));
   for (std::size_t s = 0; s < sets.size(); ++s) {
     for (const Dim dim : dims) {
-      for (const LocalId id : sets[s].entities[mesh::index(dim)]) {
-        if (index(id) >= mesh.n_owned(dim)) continue;
-        sums[place_of(s, dim)].add(dim == Dim::volume ? volume_of(mesh, index(id))
-                                   : dim == Dim::face ? area_of(mesh, mesh.entities(dim).nodes_of(index(id)))
-                                                      : length_of(mesh, mesh.entities(dim).nodes_of(index(id))));
-      }
+      const mesh::EntityTable& table = mesh.entities(dim);
+      const std::size_t n_owned = mesh.n_owned(dim);
+      for (const LocalId id : sets[s].entities[mesh::index(dim)])
+        if (index(id) < n_owned) sums[place_of(s, dim)].add(measured.of(dim, table, index(id)));
     }
   }
   return mpi::ExactSum::over_all(mesh.context(), sums);

@@ -33,7 +33,7 @@ void OtherCells::take(const mesh::Mesh& mesh, const Transfer& transfer, std::spa
   std::vector<LocalId> used;
   std::vector<std::pair<LocalId, Rank>> at;  // vertex of this rank, rank with such a cell at it
   for (std::size_t c = 0; c < mesh.cells().size(); ++c) {
-    if (is_tet(mesh, c)) continue;
+    if (is_tet(mesh.cells(), c)) continue;
     const Rank rank = mesh.cells().owner(c);
     const auto nodes = mesh.cells().nodes_of(c);
     if (rank != me && std::ranges::none_of(nodes, [&](LocalId v) { return owner[index(v)] == me; })) continue;
@@ -68,7 +68,7 @@ void OtherCells::take(const mesh::Mesh& mesh, const Transfer& transfer, std::spa
   }
   std::vector<std::int32_t> nodes;
   for (std::size_t c = 0; c < mesh.n_owned(Dim::volume); ++c) {
-    if (is_tet(mesh, c)) continue;
+    if (is_tet(mesh.cells(), c)) continue;
     types_.push_back(mesh.cells().type(c));
     nodes.clear();
     for (const LocalId v : mesh.cells().nodes_of(c)) nodes.push_back(place[index(v)]);
@@ -94,7 +94,7 @@ void OtherCells::take_faces(const mesh::Mesh& mesh, std::span<const Rank> owner,
   };
   std::vector<Side> sides;
   for (std::size_t c = 0; c < mesh.cells().size(); ++c) {
-    if (is_tet(mesh, c)) continue;
+    if (is_tet(mesh.cells(), c)) continue;
     mesh::for_each_side(mesh.cells().type(c), mesh.cells().nodes_of(c), [&](std::span<const LocalId> corners) {
       if (is_mine(corners)) sides.push_back({keys_around(mesh, corners), mesh.cells().owner(c)});
     });
@@ -127,7 +127,7 @@ void OtherCells::take_edges(const mesh::Mesh& mesh, std::span<const Rank> owner,
   if (known.empty()) return;
   std::ranges::sort(known);
   for (std::size_t c = 0; c < mesh.cells().size(); ++c) {
-    if (is_tet(mesh, c)) continue;
+    if (is_tet(mesh.cells(), c)) continue;
     mesh::for_each_side(Dim::edge, mesh.cells().type(c), mesh.cells().nodes_of(c), [&](std::span<const LocalId> ends) {
       const std::array<Key, 2> keys = keys_of(ends);
       const LocalId lowest = key_of(mesh, ends[0]) == keys[0] ? ends[0] : ends[1];

@@ -92,8 +92,8 @@ class OtherCells {
 };
 
 /// Tell whether a cell is a tetrahedron of 4 nodes, which `adapt` changes.
-[[nodiscard]] inline bool is_tet(const mesh::Mesh& mesh, std::size_t cell) noexcept {
-  return mesh.cells().type(cell) == mesh::CellType::tet;
+[[nodiscard]] inline bool is_tet(const mesh::EntityTable& cells, std::size_t cell) noexcept {
+  return cells.type(cell) == mesh::CellType::tet;
 }
 
 }  // namespace barrio::adapt::detail

@@ -107,7 +107,7 @@ class Exporter {
     for (Slot t = 0; t < std::ssize(owner_); ++t) {
       const Tet& tet = tets().tets[t];
       if (tet.is_free()) continue;
-      owner_[t] = owner_of(tets(), tet);
+      owner_[t] = context_.size() == 1 ? me() : owner_of(tets(), tet);
       if (owner_[t] == me()) mine_.push_back(t);
     }
   }
@@ -153,18 +153,20 @@ class Exporter {
     points.reserve(3 * cells.size());
     std::vector<GlobalId> ids;
     ids.reserve(cells.size());
-    std::vector<Slot> ordered;
+    std::vector<std::uint64_t> hashes(used_.size());
+    std::ranges::transform(used_, hashes.begin(), [&](Slot v) { return hash_of(vertex(v).key, {}); });
+    std::vector<LocalId> ordered;
     for (std::size_t c = 0; c < cells.size(); ++c) {
       const auto nodes = cells.nodes_of(c);
-      ordered.resize(nodes.size());
-      std::ranges::transform(nodes, ordered.begin(), [&](LocalId v) { return used_[index(v)]; });
-      std::ranges::sort(ordered, {}, [&](Slot v) { return vertex(v).key; });  // rounding depends on the order
+      ordered.assign(nodes.begin(), nodes.end());
+      // rounding depends on the order
+      std::ranges::sort(ordered, {}, [&](LocalId v) { return out_.vertex_ids[index(v)]; });
       const double part = 1.0 / static_cast<double>(nodes.size());
       std::uint64_t hash = 0;
       std::array<double, 3> centre{};
-      for (const Slot v : ordered) {
-        hash += hash_of(vertex(v).key, {});
-        for (std::size_t i = 0; i < 3; ++i) centre[i] += part * vertex(v).at[i];
+      for (const LocalId v : ordered) {
+        hash += hashes[index(v)];
+        for (std::size_t i = 0; i < 3; ++i) centre[i] += part * out_.coordinates[3 * index(v) + i];
       }
       points.insert(points.end(), centre.begin(), centre.end());
       ids.push_back(tie_break(hash));

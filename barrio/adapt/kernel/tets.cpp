@@ -14,6 +14,39 @@ std::array<Slot, 2> ends_of(const Tet& tet, std::size_t edge) noexcept {
   return {low, high};
 }
 
+/// Vertex of a tetrahedron, and its place there.
+struct SlotAt {
+  std::uint32_t slot;
+  std::uint32_t at;
+};
+
+/// Sort the vertices of a tetrahedron.
+std::array<SlotAt, 4> ascending(const std::array<Slot, 4>& v) noexcept {
+  std::array<std::uint64_t, 4> word{};
+  for (std::size_t i = 0; i < 4; ++i) word[i] = static_cast<std::uint64_t>(v[i]) << 2U | i;
+  const auto order = [&](std::size_t i, std::size_t j) {
+    const auto [low, high] = std::minmax({word[i], word[j]});
+    word[i] = low;
+    word[j] = high;
+  };
+  order(0, 1);
+  order(2, 3);
+  order(0, 2);
+  order(1, 3);
+  order(1, 2);
+  std::array<SlotAt, 4> sorted{};
+  for (std::size_t i = 0; i < 4; ++i)
+    sorted[i] = {static_cast<std::uint32_t>(word[i] >> 2U), static_cast<std::uint32_t>(word[i] & 3U)};
+  return sorted;
+}
+
+/// Return the lowest two vertices of a tetrahedron, ascending.
+std::array<Slot, 2> lowest_two(const std::array<Slot, 4>& v) noexcept {
+  const auto [a, b] = std::minmax({v[0], v[1]});
+  const auto [c, d] = std::minmax({v[2], v[3]});
+  return {std::min(a, c), std::min(std::max(a, c), std::min(b, d))};
+}
+
 }  // namespace
 
 Slot Tets::add_vertex(const Vertex& vertex) {
@@ -62,26 +95,33 @@ Slot Tets::add_tet(const NewTet& from) {
 }
 
 void Tets::link_all() {
-  // Group faces by their lowest vertex: the two sides of a face are in one short list.
+  // Group faces by their lowest vertex: the two sides of a face are in one short list. Of the four faces of a
+  // tetrahedron three have its lowest vertex, and one its second.
   struct Half {
-    Slot second;
-    Slot third;
+    std::uint32_t second;
+    std::uint32_t third;
     Slot tet_face;
   };
   std::vector<std::uint32_t> first(vertices.size() + 1, 0);
   for (const Tet& tet : tets) {
     if (tet.is_free()) continue;
-    for (std::size_t f = 0; f < 4; ++f) first[face_key(tet, f)[0] + 1] += 1;
+    const auto [low, second] = lowest_two(tet.v);
+    first[low + 1] += 3;
+    first[second + 1] += 1;
   }
   std::partial_sum(first.begin(), first.end(), first.begin());
   std::vector<Half> halves(first.back());
   std::vector<std::uint32_t> next(first.begin(), first.end() - 1);
   for (Slot t = 0; t < std::ssize(tets); ++t) {
     if (tets[t].is_free()) continue;
-    for (int f = 0; f < 4; ++f) {
-      const auto key = face_key(tets[t], f);
-      halves[next[key[0]]++] = {key[1], key[2], 4 * t + f};
-    }
+    const std::array<SlotAt, 4> v = ascending(tets[t].v);
+    const auto add = [&](std::size_t low, std::size_t second, std::size_t third, std::size_t without) {
+      halves[next[v[low].slot]++] = {v[second].slot, v[third].slot, 4 * t + static_cast<Slot>(v[without].at)};
+    };
+    add(0, 1, 2, 3);
+    add(0, 1, 3, 2);
+    add(0, 2, 3, 1);
+    add(1, 2, 3, 0);
   }
   const auto is_one_face = [](const Half& one, const Half& other) {
     return other.second == one.second && other.third == one.third;

@@ -39,15 +39,17 @@ std::vector<double> predicted_cells(const mesh::Mesh& mesh, const SizeFunction* 
   std::vector<double> n;
   n.reserve(mesh.n_owned(mesh::Dim::volume));
   mpi::agree_after(mesh.context(), [&] {
-    for (std::size_t c = 0; c < mesh.n_owned(mesh::Dim::volume); ++c) {
-      if (!is_tet(mesh, c)) {  // stays one cell
+    const mesh::EntityTable& cells = mesh.cells();
+    const std::size_t n_cells = mesh.n_owned(mesh::Dim::volume);
+    for (std::size_t c = 0; c < n_cells; ++c) {
+      if (!is_tet(cells, c)) {  // stays one cell
         n.push_back(1.0);
         continue;
       }
       std::array<Point, 4> p{};
       Point centre{};
       double h = 0.0;
-      const auto nodes = mesh.cells().nodes_of(c);
+      const auto nodes = cells.nodes_of(c);
       for (std::size_t i = 0; i < 4; ++i) {
         for (std::size_t k = 0; k < 3; ++k) {
           p[i][k] = x[3 * index(nodes[i]) + k];

@@ -7,7 +7,6 @@
 #include <numbers>
 
 #include "barrio/adapt/rounds/shape.hpp"
-#include "barrio/mpi/collectives.hpp"
 
 namespace barrio::adapt::detail {
 namespace {
@@ -92,7 +91,8 @@ void Schedule::finish() {
 /// Change a part of the edges where all are slightly too short or too long, as in a lattice: sweeps would change all of
 /// them, or none. @param from, to  part of the whole work that is done @return whether anything was done
 bool Schedule::correct_density(double from, double to) {
-  constexpr double many_in_range = 0.9;  // fewer: thin bodies, or curved ones, which keep their vertices
+  constexpr double many_in_range = 0.9;     // fewer: thin bodies, or curved ones, which keep their vertices
+  constexpr double min_mean_quality = 0.6;  // of a lattice; lower where a boundary holds cells
   constexpr double max_density = 13.0;
   constexpr double min_density = 9.5;
   constexpr double part = 0.25;
@@ -109,6 +109,7 @@ bool Schedule::correct_density(double from, double to) {
     limits_ = before;
     limits_.seed = n;
     if (n == 0 && found.too_short <= many_short && found.in_range < many_in_range) break;
+    if (n == 0 && found.mean_quality < min_mean_quality) break;
     if (n == 0 && found.too_short > many_short && found.density < max_density) {
       limits_.short_edge = short_edges[0];
     } else if (found.density > max_density && n_short < short_edges.size()) {
@@ -176,7 +177,11 @@ void Schedule::activate_all() {
 int Schedule::sweep() {
   constexpr int max_sweeps = 12;
   constexpr double little = 0.004;  // splits and collapses of a sweep, for each tetrahedron
+  // Fewer than these end the sweeps as well if neither lengths nor shapes gain: a boundary that stays holds them.
+  constexpr double few = 0.05;
+  constexpr double min_gain = 0.002;
   activate_all();
+  Shape before;
   SweepEstimate estimate(static_cast<double>(tets_.n_tets()), n_expected_);
   const auto tell = [&] { stages_.update(estimate.grown_to(static_cast<double>(tets_.n_tets()))); };
   for (int n = 1; n <= max_sweeps && !rounds_.must_stop(); ++n) {
@@ -185,8 +190,12 @@ int Schedule::sweep() {
     n_changes += repeat(collapse_, counts_[0], 0.0);
     tell();
     improve();
-    const double max_changes = little * static_cast<double>(n_tets());
+    const Shape now = shape();
+    const double max_changes = little * static_cast<double>(now.n_tets);
     if (static_cast<double>(n_changes) < max_changes) return n;
+    const double gain = std::max(now.in_range - before.in_range, now.mean_quality - before.mean_quality);
+    if (n > 1 && gain < min_gain && static_cast<double>(n_changes) < few * static_cast<double>(now.n_tets)) return n;
+    before = now;
     stages_.update(estimate.swept(static_cast<double>(tets_.n_tets()),
                                   static_cast<double>(n_changes) / std::max(max_changes, 1.0)));
   }
@@ -210,14 +219,6 @@ std::int64_t Schedule::repeat(Operator& op, OperatorCounts& of, double part, int
     if (static_cast<double>(n) <= part * static_cast<double>(n_first)) break;
   }
   return n_all;
-}
-
-/// Count tetrahedra on all ranks; one that several ranks see counts once.
-std::int64_t Schedule::n_tets() const {
-  std::int64_t n = 0;
-  for (const Tet& tet : tets_.tets)
-    if (!tet.is_free() && owner_of(tets_, tet) == context_.rank()) n += 1;
-  return mpi::sum(context_, n);
 }
 
 }  // namespace barrio::adapt::detail

@@ -45,7 +45,6 @@ class Schedule {
   void improve();
   void finish();
   void mend();
-  [[nodiscard]] std::int64_t n_tets() const;
   std::int64_t repeat(Operator& op, OperatorCounts& of, double part, int max_rounds = 100);
 
   mpi::Context& context_;

@@ -12,25 +12,36 @@
 namespace barrio::adapt::detail {
 
 Shape shape_of(mpi::Context& context, const Tets& tets) {
-  constexpr double one = 1 << 20;        // of fixed point: the order of the sum does not matter
+  constexpr double one = 1 << 20;  // of fixed point: the order of the sum does not matter
+  constexpr double min_cubed = 1e-30;
   std::array<std::int64_t, 7> totals{};  // tetrahedra, unchanged, qualities, edges in range, short, beyond 2; cubes
   float least = 1.0F;
+  const auto fixed = [](double x) { return static_cast<std::int64_t>(x * one + 0.5); };
   for (const Tet& tet : tets.tets) {
-    if (tet.is_free() || owner_of(tets, tet) != context.rank()) continue;
+    if (tet.is_free() || (context.size() > 1 && owner_of(tets, tet) != context.rank())) continue;
     totals[0] += 1;
     totals[1] += tet.changed == 0 ? 1 : 0;
-    totals[2] += std::llround(std::cbrt(tet.quality) * one);
+    const double root = inverse_cube_root(std::max<double>(tet.quality, min_cubed));
+    totals[2] += fixed(static_cast<double>(tet.quality) * root * root);
     least = std::min(least, tet.quality);
-    const auto& [p, q, r, s] = tet.v;
-    const auto& at = tets.vertices;
-    const double inverse =
-        0.25 * (static_cast<double>(at[p].inverse_size) + at[q].inverse_size + at[r].inverse_size + at[s].inverse_size);
-    totals[6] += std::llround(volume6(at[p].at, at[q].at, at[r].at, at[s].at) / 6 * inverse * inverse * inverse * one);
+    std::array<Point, 4> at{};
+    std::array<double, 4> inverse{};  // sizes
+    std::array<double, 4> roots{};
+    for (std::size_t i = 0; i < 4; ++i) {
+      at[i] = tets.vertices[tet.v[i]].at;
+      inverse[i] = tets.vertices[tet.v[i]].inverse_size;
+      roots[i] = std::sqrt(inverse[i]);
+    }
+    const double mean = 0.25 * (inverse[0] + inverse[1] + inverse[2] + inverse[3]);
+    totals[6] += fixed(volume6(at[0], at[1], at[2], at[3]) / 6 * mean * mean * mean);
     for (const auto& [a, b] : edge_of) {
-      const double length = metric_length(tets.vertices[tet.v[a]], tets.vertices[tet.v[b]]);
-      const double squared = length * length;
+      const Point along = at[b] - at[a];
+      const double per_length = (4.0 * (roots[a] * roots[b]) + (inverse[a] + inverse[b])) / 6.0;  // as metric_length
+      const double squared = dot(along, along) * (per_length * per_length);
       totals[3] += squared >= 0.5 && squared <= 2.0 ? 1 : 0;
-      totals[4] += squared < 0.5 ? 1 : 0;
+      const bool may_collapse = tets.vertices[tet.v[a]].classification == Classification::volume ||
+                                tets.vertices[tet.v[b]].classification == Classification::volume;
+      totals[4] += may_collapse && squared < 0.5 ? 1 : 0;
       totals[5] += squared > 4.0 ? 1 : 0;
     }
   }

@@ -2,11 +2,16 @@
 
 #include <sys/mman.h>
 
+#include <memory>
+
 namespace barrio {
 
 void prefer_large_pages([[maybe_unused]] void* begin, [[maybe_unused]] std::size_t n_bytes) noexcept {
 #ifdef MADV_HUGEPAGE
-  ::madvise(begin, n_bytes, MADV_HUGEPAGE);
+  void* first = begin;
+  std::size_t space = n_bytes;
+  if (std::align(large_page_bytes, large_page_bytes, first, space) == nullptr) return;
+  ::madvise(first, space / large_page_bytes * large_page_bytes, MADV_HUGEPAGE);
 #endif
 }
 
