@@ -47,6 +47,9 @@ struct Part {
   std::vector<std::int32_t> chain_end;  ///< of each interface in `chains`
   std::vector<SharedVertex> shared;
   std::vector<std::int32_t> regions;  ///< number in the whole domain of each region of the mesh
+
+  /// Return the bytes that the part holds. Local.
+  [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 };
 
 namespace detail {

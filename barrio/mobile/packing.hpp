@@ -22,6 +22,19 @@ namespace barrio::mobile {
 template <class T>
 concept Plain = std::is_trivially_copyable_v<T>;
 
+/// List of the fields of a class: by its member `fields`, see Packing. Specialise it for a class that you cannot
+/// change.
+template <class T>
+struct Fields {
+  /// Call `visit(name, field)` for each field, in the same order for writing and reading.
+  template <class Visit>
+  static void list(T& object, Visit& visit)
+    requires requires { object.fields(visit); }
+  {
+    object.fields(visit);
+  }
+};
+
 namespace detail {
 
 /// Visitor that does nothing, to recognise types that list their fields.
@@ -30,9 +43,18 @@ struct AnyVisitor {
   void operator()(std::string_view /*name*/, F& /*field*/) {}
 };
 
-/// Type that lists its fields: `template <class V> void fields(V& visit) { visit("heat", heat); visit("next", next); }`
+/// Type whose fields are listed.
 template <class T>
-concept HasFields = std::default_initializable<T> && requires(T& object, AnyVisitor& visit) { object.fields(visit); };
+concept HasFields =
+    std::default_initializable<T> && requires(T& object, AnyVisitor& visit) { Fields<T>::list(object, visit); };
+
+/// Items in a row that may be copied as they are: of a vector, a string, or any container with the same functions.
+template <class T>
+concept PlainItems = requires(T& items, std::size_t n) {
+  requires Plain<std::remove_reference_t<decltype(*items.data())>>;
+  { items.size() } -> std::convertible_to<std::size_t>;
+  items.resize(n);
+};
 
 constexpr std::size_t whole_words(std::size_t n_bytes) noexcept { return (n_bytes + 7U) & ~std::size_t{7}; }
 
@@ -50,25 +72,21 @@ class FieldWriter {
   void put(F& field) {
     if constexpr (Plain<F>) {
       put_bytes(&field, sizeof field);
+    } else if constexpr (PlainItems<F>) {
+      std::uint64_t n = field.size();
+      put(n);
+      if (n > 0) put_bytes(field.data(), n * sizeof(*field.data()));
     } else {
-      static_assert(HasFields<F>, "this field is neither plain, nor a vector or string, nor does it list its fields");
-      field.fields(*this);
+      static_assert(HasFields<F>, "this field is neither plain, nor a vector or string, nor are its fields listed");
+      Fields<F>::list(field, *this);
     }
   }
   template <class F>
+    requires(!Plain<F>)
   void put(std::vector<F>& items) {
     std::uint64_t n = items.size();
     put(n);
-    if constexpr (Plain<F>) {
-      if (n > 0) put_bytes(items.data(), n * sizeof(F));
-    } else {
-      for (F& item : items) put(item);
-    }
-  }
-  void put(std::string& text) {
-    std::uint64_t n = text.size();
-    put(n);
-    if (n > 0) put_bytes(text.data(), n);
+    for (F& item : items) put(item);
   }
 
  private:
@@ -96,23 +114,19 @@ class FieldReader {
   void get(F& field) {
     if constexpr (Plain<F>) {
       get_bytes(&field, 1, sizeof field);
+    } else if constexpr (PlainItems<F>) {
+      constexpr std::size_t item_bytes = sizeof(*field.data());
+      field.resize(get_length(item_bytes));
+      if (field.size() > 0) get_bytes(field.data(), field.size(), item_bytes);
     } else {
-      field.fields(*this);
+      Fields<F>::list(field, *this);
     }
   }
   template <class F>
+    requires(!Plain<F>)
   void get(std::vector<F>& items) {
-    const std::uint64_t n = get_length(Plain<F> ? sizeof(F) : 1);
-    items.resize(n);
-    if constexpr (Plain<F>) {
-      if (n > 0) get_bytes(items.data(), n, sizeof(F));
-    } else {
-      for (F& item : items) get(item);
-    }
-  }
-  void get(std::string& text) {
-    text.resize(get_length(1));
-    if (!text.empty()) get_bytes(text.data(), text.size(), 1);
+    items.resize(get_length(1));
+    for (F& item : items) get(item);
   }
 
  private:
@@ -145,12 +159,12 @@ class FieldHash {
     hash_.add(std::int64_t{sizeof(F)});
     if constexpr (Plain<F>) {
       hash_.add(std::int64_t{std::is_floating_point_v<F> ? 1 : std::is_integral_v<F> ? 2 + std::is_signed_v<F> : 4});
-    } else if constexpr (requires { typename F::value_type; }) {
+    } else if constexpr (requires { field->data(); }) {
       hash_.add(std::int64_t{5});
-      typename F::value_type item{};
+      std::remove_reference_t<decltype(*field->data())> item{};
       add(&item);
     } else {
-      field->fields(*this);
+      Fields<F>::list(*field, *this);
     }
   }
   [[nodiscard]] std::uint64_t value() const noexcept { return hash_.value(); }
@@ -166,7 +180,8 @@ class FieldHash {
 ///
 ///     template <class Visit> void fields(Visit& visit) { visit("heat", heat); visit("history", history); }
 ///
-/// Specialise it for a type that cannot, with the same four functions.
+/// A class that you cannot change has its list in a specialisation of `Fields`. Specialise Packing only where lists of
+/// fields do not do.
 template <class T>
 struct Packing {
   /// Return a number that tells whether another program has the same fields.
@@ -176,7 +191,7 @@ struct Packing {
       hash.add(static_cast<T*>(nullptr));
     } else {
       T empty{};
-      empty.fields(hash);
+      Fields<T>::list(empty, hash);
     }
     return hash.value();
   }
@@ -191,9 +206,12 @@ struct Packing {
     reader.get(object);
     return object;
   }
-  /// Return about the bytes that an object holds in memory.
+  /// Return about the bytes that an object holds in memory: by its member `memory_bytes`, if it has one.
   [[nodiscard]] static std::uint64_t memory_bytes(const T& object) {
-    return Plain<T> ? sizeof(T) : sizeof(T) + bytes(object);
+    if constexpr (requires { object.memory_bytes(); })
+      return object.memory_bytes();
+    else
+      return Plain<T> ? sizeof(T) : sizeof(T) + bytes(object);
   }
 
  private:
@@ -202,8 +220,8 @@ struct Packing {
     if constexpr (Plain<T>) {
       writer.put(object);
     } else {
-      static_assert(detail::HasFields<T>, "list the fields of this type, or specialise barrio::mobile::Packing");
-      const_cast<T&>(object).fields(writer);  // one list for both directions; the writer changes nothing
+      static_assert(detail::HasFields<T>, "list the fields of this type, or specialise barrio::mobile::Fields");
+      Fields<T>::list(const_cast<T&>(object), writer);  // one list for both directions; the writer changes nothing
     }
     return writer.n_bytes();
   }

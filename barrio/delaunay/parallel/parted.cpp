@@ -11,6 +11,7 @@
 
 #include "barrio/base/error.hpp"
 #include "barrio/base/hash.hpp"
+#include "barrio/base/memory.hpp"
 #include "barrio/delaunay/parallel/part_edges.hpp"
 #include "barrio/delaunay/parallel/part_objects.hpp"
 #include "barrio/exchange/neighborhood.hpp"
@@ -55,6 +56,11 @@ void close_up(Part& part) {
 }
 
 }  // namespace
+
+std::uint64_t Part::memory_bytes() const noexcept {
+  return mesh.memory_bytes() + barrio::memory_bytes(interfaces) + barrio::memory_bytes(angles) +
+         barrio::memory_bytes(chains) + barrio::memory_bytes(chain_end) + barrio::memory_bytes(shared);
+}
 
 PartedTriangulation::PartedTriangulation() = default;
 PartedTriangulation::~PartedTriangulation() = default;
