@@ -92,9 +92,9 @@ class SpatialSteps {
   /// Descend `levels` levels. @param cell  the bits of these levels: of x, of y, of z @param[in,out] state  0 at the
   /// top
   [[nodiscard]] std::uint64_t descend(std::uint64_t cell, unsigned& state) const noexcept {
-    const Entry entry = entries_[state * n_cells + cell];
-    state = entry.state;
-    return entry.place;
+    const std::uint16_t entry = entries_[state * n_cells + cell];
+    state = entry % n_padded_states;
+    return entry / n_padded_states;
   }
 
  private:
@@ -102,13 +102,10 @@ class SpatialSteps {
   static constexpr std::array<Axes, 6> orders{{{0, 1, 2}, {1, 0, 2}, {2, 1, 0}, {0, 2, 1}, {1, 2, 0}, {2, 0, 1}}};
   static constexpr unsigned n_states = 6 * 8 * 2;  // orders, reflections, parities
   static constexpr unsigned n_cells = 1U << (3 * levels);
-  struct Entry {
-    std::uint8_t place;
-    std::uint8_t state;
-  };
+  static constexpr unsigned n_padded_states = 128;
 
-  /// Descend level by level, as `hilbert_place` says.
-  static constexpr Entry steps(unsigned state, unsigned cell) noexcept {
+  /// Descend level by level, as `hilbert_place` says. @return place * n_padded_states + state
+  static constexpr std::uint16_t steps(unsigned state, unsigned cell) noexcept {
     Axes axis = orders[state >> 4U];  // the one that stands first, second, third
     std::array<bool, 3> is_reflected{(state & 1U) != 0, (state & 2U) != 0, (state & 4U) != 0};
     unsigned parity = (state >> 3U) & 1U;
@@ -131,10 +128,10 @@ class SpatialSteps {
     while (orders[order] != axis) ++order;
     const unsigned reflections =
         (is_reflected[0] ? 1U : 0U) | (is_reflected[1] ? 2U : 0U) | (is_reflected[2] ? 4U : 0U);
-    return {static_cast<std::uint8_t>(place), static_cast<std::uint8_t>(order << 4U | parity << 3U | reflections)};
+    return static_cast<std::uint16_t>(place * n_padded_states + (order << 4U | parity << 3U | reflections));
   }
 
-  std::array<Entry, std::size_t{n_states} * n_cells> entries_{};
+  std::array<std::uint16_t, std::size_t{n_states} * n_cells> entries_{};
 };
 
 constexpr SpatialSteps spatial_steps;
@@ -159,10 +156,11 @@ std::uint64_t spatial_place(std::span<const std::uint64_t, 3> cell, unsigned n_b
 // Each level turns the levels below it: for each axis in order, the first one is reflected where the axis has a bit,
 // else swapped with it. The result is a reflected Gray code, with the first axis as the highest bit of each level.
 std::uint64_t hilbert_place(std::span<const std::uint64_t> cell, int n_bits) noexcept {
+  const auto n_levels = static_cast<unsigned>(n_bits);
   switch (cell.size()) {
     case 1: return cell[0];
-    case 2: return planar_place(cell[0], cell[1], static_cast<unsigned>(n_bits));
-    default: return spatial_place(cell.first<3>(), static_cast<unsigned>(n_bits));
+    case 2: return planar_place(cell[0], cell[1], n_levels);
+    default: return spatial_place(cell.first<3>(), n_levels);
   }
 }
 
