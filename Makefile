@@ -103,9 +103,9 @@ fuzz:  ## clang's fuzzer on every reader of meshes and planar graphs, SECONDS fo
 	$(call build,fuzz)
 	python3 tests/fuzz/run.py --seconds $(SECONDS)
 
-tidy:  ## clang-tidy over what is not known to be clean, and that each source includes what it uses
+tidy:  ## clang-tidy over what is not known to be clean
 	@tools/setup $(base) tidy lint
-	@cmake --preset release -B build/tidy >/dev/null  # which lists each source alone
+	@cmake --preset release -B build/tidy -DCMAKE_UNITY_BUILD=ON >/dev/null  # which lists commands
 	tools/lint --tidy
 
 doctor:  ## what this machine has, what is missing and how to get it

@@ -16,7 +16,7 @@ Shape shape_of(mpi::Context& context, const Tets& tets) {
   constexpr double min_cubed = 1e-30;
   std::array<std::int64_t, 7> totals{};  // tetrahedra, unchanged, qualities, edges in range, short, beyond 2; cubes
   float least = 1.0F;
-  const auto fixed = [](double x) { return static_cast<std::int64_t>(x * one + 0.5); };
+  const auto fixed = [](double x) { return static_cast<std::int64_t>(x * one); };
   for (const Tet& tet : tets.tets) {
     if (tet.is_free() || (context.size() > 1 && owner_of(tets, tet) != context.rank())) continue;
     totals[0] += 1;
