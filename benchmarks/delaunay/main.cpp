@@ -85,6 +85,9 @@ void run(Context& context, int argc, char** argv) {
   app.add_option("--n-parts", options.meshers.n_parts, "Parts of the domains of pcdm")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  app.add_option(
+      "--scratch", options.meshers.scratch,
+      "Folder on a disk: pcdm also refines the pipe with a quarter of the memory, along a curve and shuffled");
   app.add_option("--repeats", options.meshers.repeats, "Interleaved runs of each mesher")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();

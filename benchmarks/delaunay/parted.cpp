@@ -44,6 +44,13 @@ std::vector<PartedCase> make_cases(double n) {
   return cases;
 }
 
+/// Runs with a quarter of the memory that all parts need.
+struct OutOfCore {
+  Times times;
+  double written = 0.0;  ///< bytes, in parts of those of all parts
+  double read = 0.0;
+};
+
 /// Runs of one case.
 struct PartedRuns {
   Times whole;         ///< on rank 0, by `refine`
@@ -56,6 +63,10 @@ struct PartedRuns {
   delaunay::PartedSummary all_parts;
   delaunay::PartReport report;
   std::uint64_t checksum = 0;
+  std::uint64_t bytes_of_rank = 0;  ///< of the parts of the rank with most, in memory
+  std::uint64_t bytes_of_all = 0;
+  OutOfCore along;     ///< in the order of a curve
+  OutOfCore shuffled;  ///< in a random order
 };
 
 void run_whole(const PartedCase& one, PartedRuns& runs) {
@@ -79,7 +90,33 @@ std::uint64_t run_parts(mpi::Context& context, const PartedCase& one, const dela
   times.seconds.push_back(mpi::max(context, MPI_Wtime() - start));
   runs.all_parts = delaunay::summarize(context, parted);
   delaunay::validate(context, parted);
+  runs.bytes_of_rank = mpi::max(context, parted.memory_bytes());
+  runs.bytes_of_all = mpi::sum(context, parted.memory_bytes());
   return runs.all_parts.checksum;
+}
+
+/// Refine in parts with a quarter of the memory, after a run in memory. Collective.
+/// @param shuffle_seed  of the order; 0: along a curve
+void run_out_of_core(mpi::Context& context, const PartedCase& one, const MesherOptions& options,
+                     std::uint64_t shuffle_seed, PartedRuns& runs, OutOfCore& to) {
+  const std::uint64_t n_bytes = runs.bytes_of_all;
+  const std::uint64_t of_rank = runs.bytes_of_rank;
+  const std::uint64_t checksum = run_parts(context, one,
+                                           {.n_parts = options.n_parts,
+                                            .max_memory_bytes = of_rank / 4,
+                                            .scratch = options.scratch,
+                                            .shuffle_seed = shuffle_seed},
+                                           runs, to.times);
+  if (checksum != runs.checksum)
+    refuse_together(ErrorCode::internal, "bench delaunay", fmt::format("{} differs out of core", one.name));
+  to.written = static_cast<double>(runs.report.bytes_written) / static_cast<double>(n_bytes);
+  to.read = static_cast<double>(runs.report.bytes_read) / static_cast<double>(n_bytes);
+  runs.bytes_of_all = n_bytes;
+  runs.bytes_of_rank = of_rank;
+}
+
+Json to_json(const OutOfCore& runs) {
+  return {{"seconds", runs.times.least()}, {"written", runs.written}, {"read", runs.read}};
 }
 
 }  // namespace
@@ -104,6 +141,12 @@ Json measure_parted(mpi::Context& context, double millions, const MesherOptions&
                       runs.asynchronous);
       runs.n_asynchronous = std::max(runs.n_asynchronous, runs.all_parts.n_triangles);
       runs.checksum = run_parts(context, one, {.n_parts = options.n_parts}, runs, runs.all);
+      const delaunay::PartReport in_core = runs.report;
+      if (!options.scratch.empty() && one.name == "pipe") {
+        run_out_of_core(context, one, options, 0, runs, runs.along);
+        run_out_of_core(context, one, options, 1, runs, runs.shuffled);
+      }
+      runs.report = in_core;
     }
     mpi::broadcast<std::uint64_t>(context, std::span(&of_one, 1));
     if (of_one != runs.checksum)
@@ -122,6 +165,13 @@ Json measure_parted(mpi::Context& context, double millions, const MesherOptions&
              {"min_angle_of_whole", runs.min_angle_of_whole},
              {"decomposition", delaunay::to_json(runs.report)}};
     const std::string name = "pcdm." + one.name;
+    if (!runs.along.times.seconds.empty()) {
+      row["out_of_core"] = {{"along", to_json(runs.along)}, {"shuffled", to_json(runs.shuffled)}};
+      goals.add(name + ".quarter.time", runs.along.times.least() / runs.all.least(), "x", 1.08);
+      goals.add(name + ".quarter.bytes", runs.along.written + runs.along.read, "x", 0.2);
+      goals.add(name + ".quarter.shuffled.time", runs.shuffled.times.least() / runs.all.least(), "x", 1.2);
+      goals.add(name + ".quarter.shuffled.bytes", runs.shuffled.written + runs.shuffled.read, "x", 2.2);
+    }
     const double per_part = static_cast<double>(runs.n_whole) / runs.report.n_parts;
     goals.add(name + ".triangles", triangles, "x", per_part >= 4000 ? 1.005 : 1.01);
     goals.add(name + ".triangles_asynchronous",

@@ -19,6 +19,7 @@ struct MesherOptions {
   std::vector<double> angles{20, 25, 30, 33};  ///< degrees, where only they decide
   std::vector<std::string> files;              ///< .poly files that are added to the coasts
   std::int32_t n_parts = 64;                   ///< of domains that are refined in parts
+  std::string scratch = {};                    ///< folder on a disk, to refine parts out of core as well; or empty
   int repeats = 9;
   bool has_peers = true;
 };

@@ -9,7 +9,7 @@ import time
 import unittest
 from pathlib import Path
 
-from barrio_case import COMMAND, Case, barrio, execute
+from barrio_case import COMMAND, SOURCE, Case, barrio, execute
 
 IS_MPICH = "MPICH" in barrio("--version").out
 OTHER = "mpiexec.openmpi" if IS_MPICH else "mpiexec.mpich"
@@ -72,10 +72,11 @@ def ranks_of(mark: int) -> dict[int, int]:
 class EndedBySignals(Case):
     """Two ranks have work for minutes, and are ended in the middle of it."""
 
-    def start(self, **options) -> tuple[subprocess.Popen, dict[int, int]]:
+    def start(self, *words: object, **options) -> tuple[subprocess.Popen, dict[int, int]]:
         mark = time.monotonic_ns()
+        work = words or (*LONG_WORK, self.folder / "box.h5m")
         process = subprocess.Popen(
-            [COMMAND, "--ranks", "2", *LONG_WORK, str(self.folder / "box.h5m"), "--json"],
+            [COMMAND, "--ranks", "2", *map(str, work), "--json"],
             env={**os.environ, "BARRIO_TEST_JOB": str(mark)},
             text=True,
             **{
@@ -103,6 +104,23 @@ class EndedBySignals(Case):
         self.assertEqual(err.count(line), 1, err)
         if not IS_MPICH:  # its launcher writes to standard output
             self.assertIn('"barrio.error"', out)
+
+    def test_a_killed_rank_of_mobile_objects_leaves_the_old_file_and_no_other(self) -> None:
+        mesh = self.folder / "mesh.h5m"
+        plate = SOURCE / "data" / "plate.poly"
+        words = ["delaunay", plate, "--method", "pcdm", "-o", mesh]
+        self.assert_code(barrio(*words, "--max-area", 0.001), 0)
+        before = mesh.read_bytes()
+        limit = ["--memory", "150MB", "--scratch", os.getcwd()]  # on a disk
+        process, ranks = self.start(*words, "--max-area", 1e-7, "--parts", 400, *limit)
+        os.kill(ranks[1], signal.SIGKILL)
+        _, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 128 + signal.SIGKILL, err)
+        self.assertEqual(err.count("barrio: error: --ranks 2: signal 9"), 1, err)
+        self.assertEqual(mesh.read_bytes(), before)
+        self.assertEqual(
+            [path.name for path in self.folder.iterdir() if path.is_file()], [mesh.name]
+        )
 
     def test_what_ends_the_command_is_its_exit_code(self) -> None:
         for number in (signal.SIGINT, signal.SIGTERM):

@@ -4,7 +4,9 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,6 +14,7 @@
 #include <utility>
 
 #include "barrio/base/error.hpp"
+#include "barrio/base/hash.hpp"
 #include "barrio/base/sort_unique.hpp"
 #include "barrio/base/trace.hpp"
 #include "barrio/delaunay/kernel/interfaces.hpp"
@@ -337,7 +340,11 @@ void PartedRefinement::refine() {
     turn_->serve();
     if (part_options_.progress) part_options_.progress(n_done_ + n_now);
   };
-  for (const Kept& kept : kept_) runtime().send(kept.name, FirstStep{});
+  std::vector<std::size_t> order(kept_.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (const std::uint64_t seed = part_options_.shuffle_seed; seed > 0)
+    std::ranges::sort(order, {}, [&](std::size_t i) { return mix64(seed + i); });
+  for (const std::size_t i : order) runtime().send(kept_[i].name, FirstStep{});
   runtime().run();
   report_.n_exchanges = mpi::max(context_, n_messages_ > 0 ? 1 : 0);
   if (part_options_.order == PartOrder::supersteps) {
