@@ -1,10 +1,14 @@
 // barrio in each of its modes.
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <numeric>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "barrio/exchange/neighborhood.hpp"
+#include "barrio/exchange/stream.hpp"
 #include "benchmarks/exchange/contenders.hpp"
 
 namespace barrio::bench {
@@ -123,6 +127,39 @@ class Bytes : public ByVerb {
   }
 };
 
+/// Messages outside rounds. A rank that has left `drain` may send to one that is still there, so that each number tells
+/// its round.
+class ByStream : public Contender {
+ public:
+  explicit ByStream(const Setup& setup)
+      : rank_(setup.context.rank()),
+        neighbours_(setup.neighbours.begin(), setup.neighbours.end()),
+        stream_(setup.context) {}
+  Tally round(const Work& work) override {
+    const std::uint64_t now = n_rounds_++ % tallies_.size();
+    for (const Rank to : neighbours_) send(to, work, now);
+    for (const Rank to : work.strangers) send(to, work, now);
+    stream_.drain([&](Rank, const Number& one) { tallies_[one.round] += {1, one.number}; });
+    return std::exchange(tallies_[now], {});
+  }
+
+ private:
+  struct Number {
+    std::uint64_t round;
+    std::uint64_t number;
+  };
+  void send(Rank to, const Work& work, std::uint64_t round) {
+    const std::uint64_t first = number_of_pair(rank_, to) + work.salt;
+    for (std::uint64_t i = 0; i < work.n; ++i) stream_.send(to, {round, first + i});
+  }
+
+  Rank rank_;
+  std::vector<Rank> neighbours_;
+  exchange::Stream<Number> stream_;
+  std::uint64_t n_rounds_ = 0;
+  std::array<Tally, 2> tallies_;
+};
+
 }  // namespace
 
 std::vector<Kind> barrio_kinds() {
@@ -154,6 +191,10 @@ std::vector<Kind> barrio_kinds() {
        .about = "the same, also to any rank: by a barrier",
        .takes_strangers = true,
        .make = make_contender<Barrio<Termination::consensus>>},
+      {.name = "barrio-stream",
+       .about = "a Stream, to any rank: messages of 16 bytes at any time, their end by reductions",
+       .takes_strangers = true,
+       .make = make_contender<ByStream>},
   };
 }
 
