@@ -29,7 +29,9 @@ void add_global_options(CLI::App& app, GlobalOptions& options, const std::string
       ->group(group);
   app.add_flag("--times", options.shows_times, "Print the time per phase (min, mean, max over ranks) on stderr")
       ->group(group);
-  app.add_option("--trace", options.trace_file, "Write a Chrome/Perfetto trace, one track per rank")->group(group);
+  app.add_option("--trace", options.trace_file,
+                 "Write a Chrome/Perfetto trace: a track per rank, and per disk that a rank uses")
+      ->group(group);
 }
 
 void take_global_options(std::vector<std::string>& words, GlobalOptions& options) {

@@ -28,7 +28,8 @@ inline void add_output_options(CLI::App& app, Output& output) {
   app.add_flag("--json", output.is_json, "Print one JSON document");
   app.add_option("--result", output.result_file, "Write the JSON document to a file too");
   app.add_flag("--times", output.shows_times, "Print the time per phase (min, mean, max over ranks) on stderr");
-  app.add_option("--trace", output.trace_file, "Write a Chrome/Perfetto trace, one track per rank");
+  app.add_option("--trace", output.trace_file,
+                 "Write a Chrome/Perfetto trace: a track per rank, and per disk that a rank uses");
 }
 
 /// Start to record what the output options need. Nothing else is recorded, since that takes time. Local.

@@ -107,8 +107,8 @@ struct PartOptions {
   std::uint64_t max_memory_bytes = 0;
   std::string scratch = {};  ///< folder for parts on the disk
   PartOrder order = PartOrder::supersteps;
-  /// Seed of a random order in which parts are refined first, if above 0; else they follow a curve, where neighbours are
-  /// near. In supersteps the result is the same, but out of core parts come and go more often.
+  /// Seed of a random order in which parts are refined first, if above 0; else they follow a curve, where neighbours
+  /// are near. In supersteps the result is the same, but out of core parts come and go more often.
   std::uint64_t shuffle_seed = 0;
   /// Called from time to time on each rank with the number of triangles of its parts.
   std::function<void(std::int64_t)> progress = {};

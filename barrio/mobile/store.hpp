@@ -9,6 +9,8 @@
 #include <string>
 #include <utility>
 
+#include "barrio/base/trace.hpp"
+
 namespace barrio::mobile {
 
 /// Bytes of an object, aligned so that a disk takes them from where they lie. Uninitialised at first. Move-only.
@@ -51,6 +53,7 @@ struct StoreOptions {
   int n_threads = 2;  ///< that read and write
   /// Bytes that may wait to be written before `put` waits.
   std::uint64_t max_waiting_bytes = std::uint64_t{64} << 20U;
+  Trace* trace = nullptr;  ///< outlives the store; gets the transfers, on tracks of their own; or null
 };
 
 /// Traffic of a store so far.

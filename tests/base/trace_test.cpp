@@ -85,6 +85,24 @@ TEST_F(TraceTest, EventsKeepEachScope) {
   EXPECT_EQ(trace.totals().size(), 2U) << "totals are kept too";
 }
 
+TEST_F(TraceTest, WhatIsBesideTheThreadIsKeptForTheTimelineAlone) {
+  for (const auto mode : {Trace::Mode::off, Trace::Mode::totals, Trace::Mode::events}) {
+    Trace trace(mode, &fake_clock);
+    trace.add_beside("disk", inner, 1.0, 2.5);
+    trace.sample(outer, 42.0);
+    EXPECT_TRUE(trace.totals().empty());
+    EXPECT_TRUE(trace.events().empty());
+    const std::size_t n_kept = mode == Trace::Mode::events ? 1 : 0;
+    ASSERT_EQ(trace.events_beside().size(), n_kept);
+    ASSERT_EQ(trace.samples().size(), n_kept);
+    if (n_kept == 0) continue;
+    EXPECT_STREQ(trace.events_beside()[0].track, "disk");
+    EXPECT_DOUBLE_EQ(trace.events_beside()[0].end_seconds, 2.5);
+    EXPECT_STREQ(trace.samples()[0].name, outer.text);
+    EXPECT_DOUBLE_EQ(trace.samples()[0].value, 42.0);
+  }
+}
+
 TEST_F(TraceTest, AScopeThatSawAChangeOfModeIsNotCounted) {
   Trace trace(Trace::Mode::off, &fake_clock);
   {

@@ -9,6 +9,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <thread>
 
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
@@ -69,6 +70,10 @@ TEST(WriteTrace, IsJsonWithOneTrackPerRank) {
       const int track = event["tid"].get<int>();
       EXPECT_EQ(event["pid"], 0);
       if (event["ph"] == "M") {
+        if (event["name"] == "thread_sort_index") {
+          EXPECT_EQ(event["args"]["sort_index"].get<int>() / 64, track);
+          continue;
+        }
         EXPECT_EQ(event["name"], "thread_name");
         EXPECT_TRUE(tracks.emplace(track, event["args"]["name"].get<std::string>()).second) << "named twice: " << track;
         continue;
@@ -96,6 +101,44 @@ TEST(WriteTrace, IsJsonWithOneTrackPerRank) {
     EXPECT_EQ(n_files(path.parent_path()), 1U);
   }
   barrier(context);
+}
+
+TEST(WriteTrace, WorkBesideARankHasTracksAndNumbersHaveCurves) {
+  Context context(test::world().comm(), {.trace = Trace::Mode::events});
+  const int n = context.size();
+  double begin = MPI_Wtime();
+  broadcast(context, std::span(&begin, 1));
+  constexpr RegionName write{"test.write"};
+  std::thread other([&] {
+    context.trace().add_beside("disk", write, begin, begin + 1.0);
+    context.trace().add_beside("other \"disk\"", write, begin + 1.0, begin + 3.0);
+    context.trace().add_beside("disk", write, begin + 2.0, begin + 4.0);
+  });
+  other.join();
+  context.trace().sample({"bytes"}, 7.0 + context.rank());
+  EXPECT_TRUE(context.trace().totals().empty()) << "what is beside the thread is not its time";
+
+  const fs::path path = fresh_folder("trace_beside") / "trace.json";
+  write_trace(context, path);
+  if (!context.is_root()) return;
+  std::map<int, std::string> tracks;
+  std::map<std::string, double> seconds;
+  std::map<std::string, double> values;
+  for (const Json& event : read_json_file(path)) {
+    if (event["name"] == "thread_name") {
+      EXPECT_TRUE(tracks.emplace(event["tid"].get<int>(), event["args"]["name"].get<std::string>()).second);
+    }
+    if (event["ph"] == "X") seconds[tracks.at(event["tid"].get<int>())] += event["dur"].get<double>() * 1e-6;
+    if (event["ph"] == "C") values[event["name"].get<std::string>()] = event["args"]["value"].get<double>();
+  }
+  EXPECT_EQ(std::ssize(tracks), 3 * n);
+  EXPECT_EQ(std::ssize(values), n);
+  for (int r = 0; r < n; ++r) {
+    const std::string rank = "rank " + std::to_string(r);
+    EXPECT_NEAR(seconds.at(rank + ": disk"), 3.0, 1e-6);
+    EXPECT_NEAR(seconds.at(rank + ": other \"disk\""), 2.0, 1e-6);
+    EXPECT_DOUBLE_EQ(values.at(rank + ": bytes"), 7.0 + r);
+  }
 }
 
 TEST(WriteTrace, RanksWithoutEventsHaveAnEmptyTrack) {

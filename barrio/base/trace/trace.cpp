@@ -26,7 +26,30 @@ void Trace::add(RegionName name, double begin_seconds, double end_seconds) {
 void Trace::add(std::uint32_t region, double begin_seconds, double end_seconds) {
   regions_[region].count += 1;
   regions_[region].seconds += end_seconds - begin_seconds;
-  if (mode_ == Mode::events) events_.push_back({region, begin_seconds, end_seconds});
+  if (mode() == Mode::events) events_.push_back({region, begin_seconds, end_seconds});
+}
+
+void Trace::add_beside(const char* track, RegionName name, double begin_seconds, double end_seconds) {
+  if (mode() != Mode::events) return;
+  const std::lock_guard lock(mutex_);
+  events_beside_.push_back({track, name.text, begin_seconds, end_seconds});
+}
+
+void Trace::sample(RegionName name, double value) {
+  if (mode() != Mode::events) return;
+  const double seconds = now();
+  const std::lock_guard lock(mutex_);
+  samples_.push_back({name.text, seconds, value});
+}
+
+std::vector<Trace::BesideEvent> Trace::events_beside() const {
+  const std::lock_guard lock(mutex_);
+  return {events_beside_.begin(), events_beside_.end()};
+}
+
+std::vector<Trace::Sample> Trace::samples() const {
+  const std::lock_guard lock(mutex_);
+  return {samples_.begin(), samples_.end()};
 }
 
 std::vector<RegionTotal> Trace::totals() const {

@@ -33,7 +33,7 @@ RuntimeCore::RuntimeCore(Runtime& runtime, mpi::Context& context, const RuntimeO
     : runtime_(runtime),
       context_(context),
       rank_(context.rank()),
-      objects_(types_, options.max_memory_bytes, options.scratch),
+      objects_(types_, options.max_memory_bytes, options.scratch, context.trace()),
       open_stream_(std::in_place, context, options.stream),
       last_flush_(Clock::now()) {}
 

@@ -9,17 +9,20 @@
 namespace barrio::mobile::detail {
 namespace {
 
+constexpr RegionName memory_name{"bytes of mobile objects in memory"};
 constexpr std::size_t min_stored_queue = 4U << 10U;      // that leaves with its object
 constexpr std::size_t max_queue_of_absent = 64U << 10U;  // that stays in memory
 constexpr int max_looked_at = 64;                        // for an object without messages
 
 }  // namespace
 
-ObjectTable::ObjectTable(const std::vector<TypeEntry>& types, std::uint64_t max_bytes, const std::string& scratch)
-    : types_(types), max_bytes_(max_bytes > 0 ? max_bytes : UINT64_MAX) {
+ObjectTable::ObjectTable(const std::vector<TypeEntry>& types, std::uint64_t max_bytes, const std::string& scratch,
+                         Trace& trace)
+    : types_(types), trace_(trace), max_bytes_(max_bytes > 0 ? max_bytes : UINT64_MAX) {
   if (max_bytes > 0)
     store_.emplace(StoreOptions{.folder = scratch,
-                                .max_waiting_bytes = std::min<std::uint64_t>(max_bytes / 8, std::uint64_t{16} << 20U)});
+                                .max_waiting_bytes = std::min<std::uint64_t>(max_bytes / 8, std::uint64_t{16} << 20U),
+                                .trace = &trace});
 }
 
 ObjectTable::Slot ObjectTable::add(ObjectId id, std::uint16_t type, std::shared_ptr<void> object) {
@@ -84,6 +87,7 @@ void* ObjectTable::bring(Slot slot) {
     wanted.n_bytes = types_[wanted.type].memory_bytes(wanted.object.get());
     used_bytes_ += wanted.n_bytes;
     note_use();
+    trace_.sample(memory_name, static_cast<double>(used_bytes_));
     n_loads_ += 1;
   }
   link_newest(slot);
@@ -138,6 +142,7 @@ void ObjectTable::evict(Slot slot) {
   record.is_warm = false;
   record.object.reset();
   used_bytes_ -= record.n_bytes;
+  trace_.sample(memory_name, static_cast<double>(used_bytes_));
   n_evictions_ += 1;
   constexpr std::uint64_t often = std::uint64_t{32} << 20U;
   evicted_bytes_ += record.n_bytes;

@@ -34,8 +34,8 @@ class ObjectTable {
   using Slot = std::uint32_t;
   static constexpr Slot none = IdTable::none;
 
-  /// @param types  grows; outlives the table @throws Error as Store
-  ObjectTable(const std::vector<TypeEntry>& types, std::uint64_t max_bytes, const std::string& scratch);
+  /// @param types  grows; outlives the table, as the trace does @throws Error as Store
+  ObjectTable(const std::vector<TypeEntry>& types, std::uint64_t max_bytes, const std::string& scratch, Trace& trace);
 
   Slot add(ObjectId id, std::uint16_t type, std::shared_ptr<void> object);
   /// Remove an object. @pre it is not in use, and has no messages
@@ -152,6 +152,7 @@ class ObjectTable {
   }
 
   const std::vector<TypeEntry>& types_;
+  Trace& trace_;
   std::uint64_t max_bytes_;
   std::optional<Store> store_;
   std::vector<std::unique_ptr<Record[]>> chunks_;  // records stay where they are

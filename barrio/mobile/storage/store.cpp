@@ -49,6 +49,8 @@ class BusyTime {
 
 namespace {
 
+constexpr RegionName read_region{"mobile.read"};
+constexpr RegionName write_region{"mobile.write"};
 constexpr std::size_t bytes_a_piece = std::size_t{4} << 20U;  // of an object that is transferred at once
 
 std::uint64_t checksum_of(const Block& block) noexcept { return XXH3_64bits(block.data(), block.size()); }
@@ -69,7 +71,7 @@ void Block::Free::operator()(std::byte* bytes) const noexcept { std::free(bytes)
 class Store::Core {
  public:
   explicit Core(const StoreOptions& options) : options_(options), file_(options.folder, options.is_direct) {
-    for (int i = 0; i < std::max(options.n_threads, 1); ++i) threads_.emplace_back([this] { work(); });
+    for (int i = 0; i < std::max(options.n_threads, 1); ++i) threads_.emplace_back([this, i] { work(i); });
   }
   Core(const Core&) = delete;
   Core& operator=(const Core&) = delete;
@@ -228,7 +230,7 @@ class Store::Core {
     return transfer;
   }
 
-  void work() {
+  void work(int thread) {
     std::unique_lock lock(mutex_);
     for (;;) {
       wake_.wait(lock, [&] { return is_ending_ || !pieces_.empty(); });
@@ -239,8 +241,12 @@ class Store::Core {
       busy_.begin();
       lock.unlock();
       std::byte* const bytes = piece.transfer->block.data() + piece.first;
+      const double begin = options_.trace != nullptr ? options_.trace->now() : 0.0;
       const int error = piece.transfer->is_write ? file_.write(bytes, piece.n, piece.offset)
                                                  : file_.read(bytes, piece.n, piece.offset);
+      if (options_.trace != nullptr)
+        options_.trace->add_beside(thread == 0 ? "disk" : "disk, more at once",
+                                   piece.transfer->is_write ? write_region : read_region, begin, options_.trace->now());
       lock.lock();
       busy_.end();
       end_piece(piece, error);

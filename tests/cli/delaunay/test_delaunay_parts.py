@@ -1,6 +1,7 @@
 """barrio delaunay --method pcdm: the same files on any ranks, audits, names, and refused options."""
 
 import filecmp
+import json
 import os
 import unittest
 
@@ -71,6 +72,8 @@ class InParts(Case):
             "-o",
             small,
             "--json",
+            "--trace",
+            self.folder / "trace.json",
             ranks=2,
         )
         if "is in memory" in limited.err:
@@ -81,6 +84,16 @@ class InParts(Case):
         self.assertGreater(limited.json()["parts"]["bytes_written"], 5_000_000)
         self.assertLess(limited.json()["memory_bytes"], 6_000_000)
         self.assertGreater(made.json()["memory_bytes"], 20_000_000)
+        events = json.loads((self.folder / "trace.json").read_text())
+        tracks = {one["args"]["name"]: one["tid"] for one in events if one["name"] == "thread_name"}
+        for rank in ("rank 0", "rank 1"):
+            of_disk = [tid for name, tid in tracks.items() if name.startswith(f"{rank}: disk")]
+            on_disk = {one["name"] for one in events if one.get("tid") in of_disk}
+            self.assertLessEqual({"mobile.read", "mobile.write"}, on_disk)
+            curve = f"{rank}: bytes of mobile objects in memory"
+            values = [one["args"]["value"] for one in events if one["name"] == curve]
+            self.assertGreater(len(values), 20)
+            self.assertGreater(min(values), 0)
 
     def test_scratch_folders_that_do_not_do(self) -> None:
         mesh = self.folder / "x.h5m"
