@@ -70,10 +70,6 @@ TEST(WriteTrace, IsJsonWithOneTrackPerRank) {
       const int track = event["tid"].get<int>();
       EXPECT_EQ(event["pid"], 0);
       if (event["ph"] == "M") {
-        if (event["name"] == "thread_sort_index") {
-          EXPECT_EQ(event["args"]["sort_index"].get<int>() / 64, track);
-          continue;
-        }
         EXPECT_EQ(event["name"], "thread_name");
         EXPECT_TRUE(tracks.emplace(track, event["args"]["name"].get<std::string>()).second) << "named twice: " << track;
         continue;

@@ -155,7 +155,7 @@ AdaptReport adapt_cells(mesh::Mesh& mesh, const SizeFunction* function, const st
   const detail::Shape shape = schedule.shape();
   const auto n_others = mpi::sum(context, std::ssize(imported->others.parents()));
   report.n_unchanged = shape.n_unchanged + n_others;
-  report.min_quality = shape.min_quality;
+  report.min_quality = detail::min_quality(context, shape);
   report.mean_quality = shape.mean_quality;
   report.edges = detail::count_edges(context, imported->tets, report.tolerance,
                                      options.held_field.empty() ? nullptr : &imported->held);

@@ -145,7 +145,7 @@ void Schedule::mend() {
   limits_.mend = limits_.floor;
   for (int n = 0; n < max_rounds && !rounds_.must_stop(); ++n) {
     const Shape found = shape();
-    if (found.n_beyond == 0 && std::pow(found.min_quality, 3) >= limits_.floor) break;
+    if (found.n_beyond == 0 && std::pow(min_quality(context_, found), 3) >= limits_.floor) break;
     if (n == 0) activate_all();
     limits_.longest_made = 1.9;
     if (n > 0) limits_.outranked = 1e9;

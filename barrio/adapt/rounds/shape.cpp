@@ -46,8 +46,7 @@ Shape shape_of(mpi::Context& context, const Tets& tets) {
     }
   }
   mpi::all_reduce(context, std::span<std::int64_t>(totals), MPI_SUM);
-  mpi::all_reduce(context, std::span<float>(&least, 1), MPI_MIN);
-  Shape shape{.n_tets = totals[0], .n_unchanged = totals[1], .min_quality = std::cbrt(least)};
+  Shape shape{.n_tets = totals[0], .n_unchanged = totals[1], .min_cubed = least};
   if (shape.n_tets == 0) return shape;
   const auto n = static_cast<double>(shape.n_tets);
   shape.mean_quality = static_cast<double>(totals[2]) / one / n;
@@ -57,5 +56,7 @@ Shape shape_of(mpi::Context& context, const Tets& tets) {
   shape.too_short = static_cast<double>(totals[4]) / (6 * n);
   return shape;
 }
+
+double min_quality(mpi::Context& context, const Shape& shape) { return std::cbrt(mpi::min(context, shape.min_cubed)); }
 
 }  // namespace barrio::adapt::detail

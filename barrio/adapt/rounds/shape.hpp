@@ -11,7 +11,7 @@ namespace barrio::adapt::detail {
 struct Shape {
   std::int64_t n_tets = 0;
   std::int64_t n_unchanged = 0;  ///< not made or moved in any round
-  double min_quality = 1.0;      ///< mean ratio
+  float min_cubed = 1.0F;        ///< cube of the lowest mean ratio, of this rank
   double mean_quality = 0.0;
   /// Part of the edges, counted by tetrahedron, from 1/sqrt(2) to sqrt(2) of the wanted length.
   double in_range = 1.0;
@@ -20,8 +20,11 @@ struct Shape {
   double density = 0.0;       ///< tetrahedra for each cube of the wanted size: 8.5 regular ones would fill it
 };
 
-/// Measure the shape of all tetrahedra. Collective. The same on any distribution, bit by bit. Cost: O(n_tets), two
-/// reductions.
+/// Measure the shape of all tetrahedra. Collective. The same on any distribution, bit by bit. Cost: O(n_tets), one
+/// reduction.
 [[nodiscard]] Shape shape_of(mpi::Context& context, const Tets& tets);
+
+/// Return the lowest mean ratio of all ranks. Collective: one reduction.
+[[nodiscard]] double min_quality(mpi::Context& context, const Shape& shape);
 
 }  // namespace barrio::adapt::detail

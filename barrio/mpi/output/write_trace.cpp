@@ -21,11 +21,13 @@ class Rendered {
 
   std::string text() {
     const Trace& trace = context_.trace();
+    const std::vector<Trace::BesideEvent> beside = trace.events_beside();
+    is_sorted_ = !beside.empty();
     name_track(0, fmt::format("rank {}", context_.rank()));
     for (const Trace::Event& event : trace.events())
       add_event(0, trace.region_name(event.region), event.begin_seconds, event.end_seconds);
     std::vector<std::string_view> tracks;
-    for (const Trace::BesideEvent& event : trace.events_beside()) {
+    for (const Trace::BesideEvent& event : beside) {
       const std::string_view track = event.track;
       const auto place = std::ranges::find(tracks, track) - tracks.begin();
       if (place == std::ssize(tracks)) {
@@ -54,6 +56,7 @@ class Rendered {
   void name_track(std::int64_t track, const std::string& name) {
     add(fmt::format(R"({{"name":"thread_name","ph":"M","pid":0,"tid":{},"args":{{"name":{}}}}})", number_of(track),
                     Json(name).dump()));
+    if (!is_sorted_) return;
     constexpr std::int64_t max_tracks = 64;
     add(fmt::format(R"({{"name":"thread_sort_index","ph":"M","pid":0,"tid":{},"args":{{"sort_index":{}}}}})",
                     number_of(track), context_.rank() * max_tracks + track));
@@ -65,6 +68,7 @@ class Rendered {
 
   Context& context_;
   double start_seconds_;
+  bool is_sorted_ = false;  // tracks beside the rank stand below it
   std::string text_;
 };
 
