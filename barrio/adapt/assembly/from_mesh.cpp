@@ -226,18 +226,20 @@ class Importer {
   void take_tets(const std::vector<std::uint32_t>& membership_of_cell) {
     const mesh::EntityTable& cells = mesh_.cells();
     // by their lowest slot, so that those at a vertex are together
-    const std::vector<std::int32_t> order = Ragged<std::int32_t>::grouped(tets().vertices.size(), [&](auto&& put) {
-                                              for (std::int32_t c = 0; std::cmp_less(c, cells.size()); ++c) {
-                                                if (!is_tet(cells, c)) continue;
-                                                Slot lowest = std::numeric_limits<Slot>::max();
-                                                bool is_seen = false;
-                                                for (const LocalId v : cells.nodes_of(c)) {
-                                                  lowest = std::min(lowest, slot_[index(v)]);
-                                                  is_seen = is_seen || owner_[index(v)] == me();
-                                                }
-                                                if (is_seen) put(lowest, c);
-                                              }
-                                            }).take_items();
+    const auto visit_all = [&](auto&& put) {
+      for (std::int32_t c = 0; std::cmp_less(c, cells.size()); ++c) {
+        if (!is_tet(cells, c)) continue;
+        Slot lowest = std::numeric_limits<Slot>::max();
+        bool is_seen = false;
+        for (const LocalId v : cells.nodes_of(c)) {
+          lowest = std::min(lowest, slot_[index(v)]);
+          is_seen = is_seen || owner_[index(v)] == me();
+        }
+        if (is_seen) put(lowest, c);
+      }
+    };
+    const std::vector<std::int32_t> order =
+        Ragged<std::int32_t>::grouped(tets().vertices.size(), visit_all).take_items();
     // Pages that are never touched cost nothing, but an array that grows exists twice for a moment.
     tets().tets.reserve(2 * std::max(order.size(), n_expected_));
     prefer_large_pages(tets().tets.data(), barrio::memory_bytes(tets().tets));
