@@ -11,7 +11,8 @@
 namespace barrio::adapt::detail {
 namespace {
 
-constexpr double many_short = 0.1;  // part of the edges: as in a lattice, where all of a kind are too short
+constexpr double many_in_range = 0.9;  // part of the edges; fewer in thin bodies, or curved ones, which keep vertices
+constexpr double many_short = 0.1;     // part of the edges: as in a lattice, where all of a kind are too short
 
 /// Return the time at which rounds end. A huge limit is clamped, or the clock would overflow.
 std::chrono::steady_clock::time_point end_after(double seconds) {
@@ -91,7 +92,6 @@ void Schedule::finish() {
 /// Change a part of the edges where all are slightly too short or too long, as in a lattice: sweeps would change all of
 /// them, or none. @param from, to  part of the whole work that is done @return whether anything was done
 bool Schedule::correct_density(double from, double to) {
-  constexpr double many_in_range = 0.9;     // fewer: thin bodies, or curved ones, which keep their vertices
   constexpr double min_mean_quality = 0.6;  // of a lattice; lower where a boundary holds cells
   constexpr double max_density = 13.0;
   constexpr double min_density = 9.5;
@@ -177,7 +177,8 @@ void Schedule::activate_all() {
 int Schedule::sweep() {
   constexpr int max_sweeps = 12;
   constexpr double little = 0.004;  // splits and collapses of a sweep, for each tetrahedron
-  // Fewer than these end the sweeps as well if neither lengths nor shapes gain: a boundary that stays holds them.
+  // Fewer than these end the sweeps as well if many edges are out of range, and neither lengths nor shapes gain: a
+  // boundary that stays holds them.
   constexpr double few = 0.05;
   constexpr double min_gain = 0.002;
   activate_all();
@@ -194,7 +195,9 @@ int Schedule::sweep() {
     const double max_changes = little * static_cast<double>(now.n_tets);
     if (static_cast<double>(n_changes) < max_changes) return n;
     const double gain = std::max(now.in_range - before.in_range, now.mean_quality - before.mean_quality);
-    if (n > 1 && gain < min_gain && static_cast<double>(n_changes) < few * static_cast<double>(now.n_tets)) return n;
+    if (n > 1 && now.in_range < many_in_range && gain < min_gain &&
+        static_cast<double>(n_changes) < few * static_cast<double>(now.n_tets))
+      return n;
     before = now;
     stages_.update(estimate.swept(static_cast<double>(tets_.n_tets()),
                                   static_cast<double>(n_changes) / std::max(max_changes, 1.0)));

@@ -39,9 +39,7 @@ Shape shape_of(mpi::Context& context, const Tets& tets) {
       const double per_length = (4.0 * (roots[a] * roots[b]) + (inverse[a] + inverse[b])) / 6.0;  // as metric_length
       const double squared = dot(along, along) * (per_length * per_length);
       totals[3] += squared >= 0.5 && squared <= 2.0 ? 1 : 0;
-      const bool may_collapse = tets.vertices[tet.v[a]].classification == Classification::volume ||
-                                tets.vertices[tet.v[b]].classification == Classification::volume;
-      totals[4] += may_collapse && squared < 0.5 ? 1 : 0;
+      totals[4] += squared < 0.5 ? 1 : 0;
       totals[5] += squared > 4.0 ? 1 : 0;
     }
   }
