@@ -121,7 +121,7 @@ function(barrio_add_mpi_test name)
   # it looks for a message among all that were sent.
   if(BARRIO_MPI_FLAVOUR STREQUAL smpi)
     set(not_simulated 7)
-    if(name MATCHES "^(adapt|exchange|mesh)$")
+    if(name MATCHES "^(adapt|adapt_shapes|exchange|mesh)$")
       list(APPEND not_simulated 8)
     endif()
     foreach(set IN ITEMS RANKS FULL_RANKS NIGHTLY_RANKS)
@@ -145,7 +145,7 @@ function(barrio_add_mpi_test name)
       # It also spends ever more time on looking for messages the longer a launch lives, though none is left unreceived.
       # So each launch does every sixth test.
       set(n_launches 1)
-      if(BARRIO_MPI_FLAVOUR STREQUAL smpi AND ranks GREATER 2 AND name MATCHES "^(adapt|exchange|mesh)$")
+      if(BARRIO_MPI_FLAVOUR STREQUAL smpi AND ranks GREATER 2 AND name MATCHES "^(adapt|adapt_shapes|exchange|mesh)$")
         set(n_launches 6)
       endif()
       foreach(launch RANGE 1 ${n_launches})
