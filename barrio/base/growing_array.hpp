@@ -16,11 +16,13 @@ namespace detail {
 /// which move without being copied. @return null if memory is exhausted; the block is unchanged then
 [[nodiscard]] void* resize_block(void* block, std::size_t old_bytes, std::size_t new_bytes) noexcept;
 void free_block(void* block, std::size_t n_bytes) noexcept;
+/// Reserve bytes in the account of this thread, if it has one: see MemoryGrowth. @throws as MemoryAccount::reserve
+void reserve_growth(std::uint64_t n_bytes);
 }  // namespace detail
 
 /// Contiguous array of any number of items. It grows by an eighth. Where the system can, the memory of large arrays
 /// moves by remapping pages, not by copying, so it never exists twice. Memory that was never written takes no space.
-/// Items are plain data; new ones are not initialised.
+/// Items are plain data; new ones are not initialised. It grows within a MemoryAccount, if its thread has one.
 template <class T>
   requires std::is_trivially_copyable_v<T>
 class GrowingArray {
@@ -49,10 +51,12 @@ class GrowingArray {
   [[nodiscard]] std::span<const T> items() const noexcept { return {items_, size_}; }
   [[nodiscard]] std::span<T> items() noexcept { return {items_, size_}; }
 
-  /// Reserve room for `capacity` items. @throws std::bad_alloc with the array unchanged
+  /// Reserve room for `capacity` items. @throws std::bad_alloc; as MemoryAccount::reserve, where this thread has an
+  /// account of memory (MemoryGrowth). The array is unchanged then
   void reserve(std::size_t capacity) {
     if (capacity <= capacity_) return;
     if (capacity > PTRDIFF_MAX / sizeof(T)) throw std::bad_alloc();
+    detail::reserve_growth((capacity - capacity_) * sizeof(T));
     if (!change_capacity(capacity)) throw std::bad_alloc();
   }
   /// Resize to `size` items; new ones are not initialised.
