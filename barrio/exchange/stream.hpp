@@ -78,6 +78,11 @@ class PacketStream {
       return make_room(n_bytes);
     return std::exchange(cursor_->at, cursor_->at + n_bytes);
   }
+  /// Reserve room as `allocate`, if the packet that was written last goes to this rank and has it. @return null if not
+  std::byte* allocate_at_once(Rank to, std::size_t n_bytes) noexcept {
+    if (to != last_rank_ || static_cast<std::size_t>(cursor_->end - cursor_->at) < n_bytes) return nullptr;
+    return std::exchange(cursor_->at, cursor_->at + n_bytes);
+  }
   /// Let packets leave that are not full. Never waits. Cost: O(such packets)
   void flush();
   /// Return the next packet that has arrived, without waiting; its bytes live until the next call.

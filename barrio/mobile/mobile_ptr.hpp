@@ -15,7 +15,7 @@ class ObjectId {
  public:
   static constexpr unsigned n_rank_bits = 20;
   static constexpr unsigned n_number_bits = 24;
-  static constexpr int max_ranks = 1 << n_rank_bits;
+  static constexpr int max_ranks = (1 << n_rank_bits) - 1;  // the last number is that of a name that is not set
   static constexpr std::uint32_t max_objects = 1U << n_number_bits;  ///< of one rank, made by one rank
 
   constexpr ObjectId() = default;
@@ -24,7 +24,7 @@ class ObjectId {
                     << n_number_bits) |
                    number)) {}
 
-  /// Return the rank that has the object. @pre is_set()
+  /// Return the rank that has the object; `max_ranks` if the name is not set.
   [[nodiscard]] constexpr Rank rank() const noexcept {
     return static_cast<Rank>((word_ - 1) >> (n_rank_bits + n_number_bits));
   }

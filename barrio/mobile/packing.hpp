@@ -100,6 +100,8 @@ class FieldWriter {
 
 /// Report bytes that end before an object is complete. @throws Error{internal}
 [[noreturn]] void refuse_bytes(std::size_t n_bytes);
+/// Report an object or a message that is not whole words, or 4 GiB and more. @throws Error{usage}
+[[noreturn]] void refuse_length(std::size_t n_bytes);
 
 /// Reader of fields.
 class FieldReader {
@@ -195,7 +197,7 @@ struct Packing {
     }
     return hash.value();
   }
-  /// Return the number of bytes of the packed object, whole words.
+  /// Return the number of bytes of the packed object, whole words: messages are refused otherwise.
   [[nodiscard]] static std::size_t bytes(const T& object) { return write(object, nullptr); }
   /// Pack an object. @param to  place for its bytes, aligned to words
   static void pack(const T& object, std::byte* to) { write(object, to); }

@@ -2,6 +2,7 @@
 
 /// @file Objects that receive messages, on any rank, in memory or on the disk.
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "barrio/base/json.hpp"
+#include "barrio/base/memory_account.hpp"
 #include "barrio/exchange/stream.hpp"
 #include "barrio/mobile/detail/types.hpp"
 #include "barrio/mobile/mobile_ptr.hpp"
@@ -46,11 +48,11 @@ struct RunOptions {
 struct RuntimeStatistics {
   std::uint64_t local_messages = 0;  ///< sent to objects of this rank
   std::uint64_t remote_messages = 0;
-  std::uint64_t handled_messages = 0;
-  std::uint64_t turns = 0;  ///< of objects, each with all messages that were there
-  std::uint64_t steps = 0;  ///< supersteps
-  std::uint64_t waves = 0;  ///< reductions that looked for the end
-  std::uint64_t loads = 0;  ///< of objects from the disk
+  std::uint64_t handled_messages = 0;  ///< in turns that have ended
+  std::uint64_t turns = 0;             ///< of objects, each with all messages that were there
+  std::uint64_t steps = 0;             ///< supersteps
+  std::uint64_t waves = 0;             ///< reductions that looked for the end
+  std::uint64_t loads = 0;             ///< of objects from the disk
   std::uint64_t evictions = 0;
   std::uint64_t max_memory_bytes = 0;  ///< of objects and messages at one time, where there is a limit
   StoreStatistics store;
@@ -78,16 +80,19 @@ class Turn {
   /// milliseconds calls it now and then.
   void serve();
   /// Declare that this turn leaves the object as it was: a copy of it on the disk stays valid.
-  void set_unchanged() noexcept { is_changed_ = false; }
+  void set_unchanged() noexcept {
+    if (std::exchange(last_unchanged_, n_waiting_) != n_waiting_) n_unchanged_ += 1;
+  }
   [[nodiscard]] Runtime& runtime() noexcept { return runtime_; }
 
  private:
   friend class detail::RuntimeCore;
-  Turn(Runtime& runtime, ObjectId self) : runtime_(runtime), self_(self) {}
+  Turn(Runtime& runtime, ObjectId self) noexcept : runtime_(runtime), self_(self) {}
   Runtime& runtime_;
   ObjectId self_;
   std::size_t n_waiting_ = 0;
-  bool is_changed_ = true;
+  std::size_t n_unchanged_ = 0;            // messages that left the object as it was
+  std::size_t last_unchanged_ = SIZE_MAX;  // `n_waiting_` of the last of them
 };
 
 /// Objects with queues of messages, spread over ranks: a message runs a handler on the rank that has the object, one
@@ -147,7 +152,7 @@ class Runtime {
   /// the name is not set
   template <class T, class M>
   void send(MobilePtr<T> to, const M& message) {
-    send_from(ObjectId(), to, message);
+    send_from(program_, to, message);
   }
   /// Handle messages until no rank has any left. Collective; again and again.
   /// @throws AgreedError on all ranks if a handler throws, or a message has no object; messages that are left are
@@ -189,15 +194,21 @@ class Runtime {
 
   /// Count the bytes of objects and messages in memory. Local.
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
+  /// Return the account of memory of this rank, by owner; it counts only where there is a limit. Local.
+  [[nodiscard]] const MemoryAccount& memory() const noexcept;
   [[nodiscard]] RuntimeStatistics statistics() const noexcept;
   [[nodiscard]] mpi::Context& context() const noexcept;
 
  private:
   friend class Turn;
   template <class T, class M>
-  void send_from(ObjectId from, MobilePtr<T> to, const M& message) {
-    std::byte* const place = allocate(&detail::tag<T, M>, from, to.id(), Packing<M>::bytes(message));
-    Packing<M>::pack(message, place);
+  void send_from(std::uint64_t from, MobilePtr<T> to, const M& message) {
+    // whole words, so that none of the steps on its way has to round
+    const std::size_t n_bytes = Plain<M> ? detail::whole_words(sizeof(M)) : Packing<M>::bytes(message);
+    if (n_bytes % sizeof(std::uint64_t) != 0 || n_bytes > UINT32_MAX) [[unlikely]]
+      detail::refuse_length(n_bytes);
+    Packing<M>::pack(message, allocate(detail::message_number<T, M>.load(std::memory_order_relaxed), from, to.id(),
+                                       static_cast<std::uint32_t>(n_bytes)));
   }
   void add_type(detail::TypeEntry entry);
   void add_handler(detail::HandlerEntry entry);
@@ -205,17 +216,19 @@ class Runtime {
   ObjectId make_on(const void* tag, Rank rank, const void* object);
   [[nodiscard]] std::vector<ObjectId> objects(const void* tag) const;
   void destroy(ObjectId id);
-  std::byte* allocate(const void* tag, ObjectId from, ObjectId to, std::size_t n_bytes);
+  [[gnu::returns_nonnull]] std::byte* allocate(std::uint32_t message_number, std::uint64_t from, ObjectId to,
+                                               std::uint32_t n_bytes);
   void use(ObjectId id, bool is_changed, const std::function<void(void*)>& act);
   void prefetch(ObjectId id);
   [[nodiscard]] bool is_in_memory(ObjectId id) const;
 
   std::unique_ptr<detail::RuntimeCore> core_;
+  std::uint64_t program_ = 0;  // the program of this rank as a sender, behind all objects
 };
 
 template <class T, class M>
 void Turn::send(MobilePtr<T> to, const M& message) {
-  runtime_.send_from(self_, to, message);
+  runtime_.send_from(self_.word(), to, message);
 }
 
 /// Return counts as JSON.

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "barrio/base/memory_account.hpp"
 #include "barrio/base/trace.hpp"
 
 namespace barrio::mobile {
@@ -53,7 +54,8 @@ struct StoreOptions {
   int n_threads = 2;  ///< that read and write
   /// Bytes that may wait to be written before `put` waits.
   std::uint64_t max_waiting_bytes = std::uint64_t{64} << 20U;
-  Trace* trace = nullptr;  ///< outlives the store; gets the transfers, on tracks of their own; or null
+  MemoryAccount::Owner* memory = nullptr;  ///< outlives the store; gets the bytes in transfers; or null
+  Trace* trace = nullptr;                  ///< outlives the store; gets the transfers, on tracks of their own; or null
 };
 
 /// Traffic of a store so far.

@@ -13,17 +13,18 @@ namespace {
 
 TEST(IdTable, FindsWhatWasAddedAndNotRemoved) {
   std::mt19937_64 random(test::seed());
-  IdTable table;
-  std::map<std::uint64_t, std::uint32_t> expected;
-  std::vector<ObjectId> names;
-  for (std::uint32_t i = 0; i < 20'000; ++i) {
+  std::vector<int> items(20'000);
+  IdTable<int> table;
+  std::map<std::uint64_t, int*> expected;
+  EXPECT_EQ(table.find(ObjectId()), nullptr);
+  for (int& item : items) {
     const ObjectId id(static_cast<Rank>(random() % 4), static_cast<Rank>(random() % 4),
                       static_cast<std::uint32_t>(random() % 300));
     const auto found = expected.find(id.word());
-    ASSERT_EQ(table.find(id), found == expected.end() ? IdTable::none : found->second);
+    ASSERT_EQ(table.find(id), found == expected.end() ? nullptr : found->second);
     if (found == expected.end()) {
-      table.add(id, i);
-      expected.emplace(id.word(), i);
+      table.add(id, &item);
+      expected.emplace(id.word(), &item);
     } else if (random() % 2 == 0) {
       table.remove(id);
       expected.erase(found);

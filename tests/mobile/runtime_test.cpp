@@ -8,20 +8,43 @@
 #include <cerrno>
 #include <climits>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <map>
 #include <numeric>
 #include <random>
+#include <span>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "barrio/base/growing_array.hpp"
 #include "barrio/base/hash.hpp"
 #include "barrio/mpi/collectives.hpp"
 #include "tests/support/faulty_io.h"
 #include "tests/support/mpi_test.hpp"
 
 namespace barrio::mobile {
+namespace {
+
+/// Message that is packed as its bytes are, without rounding them up.
+struct Odd {
+  std::string text;
+};
+
+}  // namespace
+
+template <>
+struct Packing<Odd> {
+  static std::uint64_t layout() { return 1; }
+  static std::size_t bytes(const Odd& odd) { return odd.text.size(); }
+  static void pack(const Odd& odd, std::byte* to) { std::memcpy(to, odd.text.data(), odd.text.size()); }
+  static Odd unpack(std::span<const std::byte> from) {
+    return {std::string(reinterpret_cast<const char*>(from.data()), from.size())};
+  }
+  static std::uint64_t memory_bytes(const Odd& odd) { return odd.text.size(); }
+};
+
 namespace {
 
 using test::seed;
@@ -179,6 +202,50 @@ TEST(Runtime, ObjectsAndMessagesThatDoNotFitLieOnTheDisk) {
   const RuntimeOptions options{.max_memory_bytes = 70'000, .scratch = disk()};
   expect_walks(options, 24 * world().size(), 2000, false);
   expect_walks(options, 24 * world().size(), 2000, true);
+}
+
+/// Object that grows while it is in use.
+struct Heap {
+  GrowingArray<std::int64_t> items;
+  template <class Visit>
+  void fields(Visit& visit) {
+    visit("items", items);
+  }
+};
+struct Grow {
+  std::uint64_t n;
+};
+
+TEST(Runtime, AnObjectThatGrowsMakesRoomBefore) {
+  if (!has_disk()) GTEST_SKIP() << disk() << " is in memory";
+  constexpr std::uint64_t limit = 200'000;
+  Runtime runtime(world(), {.max_memory_bytes = limit, .scratch = disk()});
+  runtime.add_type<Heap>("heap");
+  std::uint64_t max_bytes = 0;
+  runtime.on<Heap, Grow>([&](Turn& turn, Heap& heap, const Grow& grow) {
+    for (std::uint64_t i = 0; i < grow.n; ++i) {
+      heap.items.push_back(static_cast<std::int64_t>(i));
+      max_bytes = std::max(max_bytes, turn.runtime().memory_bytes());
+    }
+  });
+  std::vector<MobilePtr<Heap>> mine;
+  for (int i = 0; i < 20; ++i) mine.push_back(runtime.make(Heap{}));
+  for (int round = 0; round < 3; ++round) {
+    for (const MobilePtr<Heap> one : mine) runtime.send(one, Grow{2'500});  // 20 kB each: 400 kB a round
+    runtime.run();
+  }
+  EXPECT_GT(max_bytes, limit / 2);
+  EXPECT_LE(max_bytes, limit) << "an object in use was counted when it had grown, not before";
+  EXPECT_LE(runtime.memory().max_bytes(), limit);
+  const Json account = runtime.memory().to_json();
+  EXPECT_GE(account["owners"]["growth of objects in use"], 20'000);
+  EXPECT_GE(account["owners"]["blocks of the disk"], 20'000);
+  for (const MobilePtr<Heap> one : mine)
+    runtime.visit(one, [&](const Heap& heap) {
+      ASSERT_EQ(heap.items.size(), 7'500U);
+      for (std::size_t i = 0; i < heap.items.size(); ++i)
+        ASSERT_EQ(heap.items[i], static_cast<std::int64_t>(i % 2'500));
+    });
 }
 
 /// Object whose state depends on the order of messages.
@@ -340,6 +407,9 @@ TEST(Runtime, MisuseIsRefused) {
   runtime.on<Mixer, Mix>([](Turn&, Mixer&, const Mix&) {});
   EXPECT_THROW((runtime.on<Mixer, Mix>([](Turn&, Mixer&, const Mix&) {})), Error);
   EXPECT_THROW(runtime.send(MobilePtr<Mixer>(), Mix{}), Error);
+  EXPECT_THROW(runtime.send(mixer, std::int64_t{1}), Error) << "another message, without a handler";
+  runtime.on<Mixer, Odd>([](Turn&, Mixer&, const Odd&) {});
+  EXPECT_THROW(runtime.send(mixer, Odd{"five!"}), Error) << "bytes that are not whole words";
   runtime.send(mixer, Mix{});
   EXPECT_THROW(runtime.destroy(mixer), Error);
   runtime.run();

@@ -1,8 +1,9 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
@@ -17,9 +18,16 @@ class Turn;
 
 namespace barrio::mobile::detail {
 
-/// Address that stands for a type, or for a message to a type, within this process.
-template <class... T>
+/// Address that stands for a type within this process.
+template <class T>
 inline constexpr char tag = 0;
+
+/// Number within this process of messages M to objects T; 0: they have no handler in any runtime.
+template <class T, class M>
+inline constinit std::atomic<std::uint32_t> message_number = 0;
+
+/// Return a number that stands for messages of one kind, and give it if it is 0.
+std::uint32_t number(std::atomic<std::uint32_t>& message_number);
 
 /// Functions of a type of objects.
 struct TypeEntry {
@@ -47,27 +55,30 @@ TypeEntry make_type(std::string name, std::uint32_t version) {
 
 /// Handler of one type of messages to one type of objects.
 struct HandlerEntry {
-  const void* tag = nullptr;
+  std::uint32_t number = 0;    // of its messages
   const void* type = nullptr;  // tag of the type of objects
   std::string message;         // name of its type
   std::uint64_t layout = 0;
-  std::function<void(Turn&, void*, std::span<const std::byte>)> call;
+  std::shared_ptr<void> handler;
+  void (*call)(void* handler, Turn& turn, void* object, std::span<const std::byte> bytes) = nullptr;
 };
 
 template <class T, class M, class Handler>
 HandlerEntry make_handler(Handler handler) {
-  return {.tag = &tag<T, M>,
+  return {.number = number(message_number<T, M>),
           .type = &tag<T>,
           .message = typeid(M).name(),
           .layout = Packing<M>::layout(),
-          .call = [handler = std::move(handler)](Turn& turn, void* object, std::span<const std::byte> bytes) mutable {
+          .handler = std::make_shared<Handler>(std::move(handler)),
+          .call = [](void* owned, Turn& turn, void* object, std::span<const std::byte> bytes) {
+            Handler& act = *static_cast<Handler*>(owned);
             if constexpr (Plain<M>) {
               M message;
               std::memcpy(&message, bytes.data(), sizeof message);
-              handler(turn, *static_cast<T*>(object), std::as_const(message));
+              act(turn, *static_cast<T*>(object), std::as_const(message));
             } else {
               const M message = Packing<M>::unpack(bytes);
-              handler(turn, *static_cast<T*>(object), message);
+              act(turn, *static_cast<T*>(object), message);
             }
           }};
 }

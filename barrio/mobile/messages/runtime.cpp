@@ -1,5 +1,7 @@
 #include "barrio/mobile/runtime.hpp"
 
+#include <atomic>
+#include <optional>
 #include <utility>
 
 #include "barrio/base/error.hpp"
@@ -12,12 +14,29 @@ void detail::refuse_bytes(std::size_t n_bytes) {
   refuse(ErrorCode::internal, std::to_string(n_bytes) + " bytes", "are not those of the object that was packed");
 }
 
+void detail::refuse_length(std::size_t n_bytes) {
+  if (n_bytes % sizeof(std::uint64_t) != 0)
+    refuse(ErrorCode::usage, "a packing", "has bytes that are not whole words",
+           "round up what Packing<T>::bytes() returns to 8");
+  refuse(ErrorCode::usage, std::to_string(n_bytes) + " bytes", "are too many for one message or object",
+         "send less than 4 GiB at once");
+}
+
+std::uint32_t detail::number(std::atomic<std::uint32_t>& message_number) {
+  static constinit std::atomic<std::uint32_t> n_given = 0;
+  std::uint32_t mine = message_number.load();
+  if (mine != 0) return mine;
+  const std::uint32_t next = ++n_given;
+  return message_number.compare_exchange_strong(mine, next) ? next : mine;
+}
+
 Runtime::Runtime(mpi::Context& context, const RuntimeOptions& options) {
   mpi::agree_after(context, [&] {
     // the scratch file; tried here, so that a fault is one of all ranks
     if (options.max_memory_bytes > 0) const Store tried({.folder = options.scratch});
   });
   core_ = std::make_unique<detail::RuntimeCore>(*this, context, options);
+  program_ = ~static_cast<std::uint64_t>(context.rank());
 }
 Runtime::~Runtime() = default;
 
@@ -27,29 +46,32 @@ ObjectId Runtime::make(const void* tag, std::shared_ptr<void> object) { return c
 ObjectId Runtime::make_on(const void* tag, Rank rank, const void* object) { return core_->make_on(tag, rank, object); }
 std::vector<ObjectId> Runtime::objects(const void* tag) const { return core_->list_objects(tag); }
 void Runtime::destroy(ObjectId id) { core_->destroy(id); }
-std::byte* Runtime::allocate(const void* tag, ObjectId from, ObjectId to, std::size_t n_bytes) {
-  return core_->allocate(tag, from, to, n_bytes);
+std::byte* Runtime::allocate(std::uint32_t message_number, std::uint64_t from, ObjectId to, std::uint32_t n_bytes) {
+  return core_->allocate(message_number, from, to, n_bytes);
 }
 void Runtime::run(const RunOptions& options) { core_->run(options); }
 void Runtime::close() { core_->close(); }
 
 void Runtime::use(ObjectId id, bool is_changed, const std::function<void(void*)>& act) {
   detail::ObjectTable& objects = core_->objects();
-  const detail::ObjectTable::Slot slot = core_->slot_of(id);
-  void* const object = objects.take(slot);
-  if (is_changed) objects.set_changed(slot);
+  detail::ObjectRecord& used = core_->record_of(id);
+  void* const object = objects.take(used);
+  if (is_changed) used.is_changed = true;
   try {
+    std::optional<MemoryGrowth> growth;
+    objects.open_growth(growth);
     act(object);
   } catch (...) {
-    objects.give_back(slot);
+    objects.give_back(used);
     throw;
   }
-  objects.give_back(slot);
+  objects.give_back(used);
 }
-void Runtime::prefetch(ObjectId id) { core_->objects().prefetch(core_->slot_of(id)); }
-bool Runtime::is_in_memory(ObjectId id) const { return core_->objects().is_in_memory(core_->slot_of(id)); }
+void Runtime::prefetch(ObjectId id) { core_->objects().prefetch(core_->record_of(id)); }
+bool Runtime::is_in_memory(ObjectId id) const { return core_->record_of(id).object != nullptr; }
 
 std::uint64_t Runtime::memory_bytes() const noexcept { return core_->objects().memory_bytes(); }
+const MemoryAccount& Runtime::memory() const noexcept { return core_->objects().account(); }
 RuntimeStatistics Runtime::statistics() const noexcept { return core_->statistics(); }
 mpi::Context& Runtime::context() const noexcept { return core_->context(); }
 

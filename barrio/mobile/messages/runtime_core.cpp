@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstring>
 #include <limits>
 #include <tuple>
@@ -20,12 +22,40 @@ namespace {
 constexpr RegionName run_region{"mobile.run"};
 
 // Between two looks at the network; and the time after which packets leave that are not full.
-constexpr std::uint64_t max_messages_in_a_row = 256;
-constexpr std::size_t max_message_bytes = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint64_t max_messages_in_a_row = 1024;
 constexpr std::chrono::microseconds max_time_in_a_row{50};
 constexpr std::chrono::microseconds max_time_in_packets{200};
 
 std::string name_of(ObjectId id) { return id.is_set() ? fmt::format("object {:#x}", id.word()) : "a null pointer"; }
+
+/// Return the second word of the head of a message, with the length 0: the length is added to it.
+std::uint64_t head_without_length(std::uint16_t handler) noexcept {
+  return std::bit_cast<std::array<std::uint64_t, 2>>(MessageHead{0, 0, handler, 0, MessageHead::message})[1];
+}
+/// Read one field of a head, which is cheaper than to read all.
+template <class T, std::size_t offset>
+T read_field(const std::byte* head) noexcept {
+  T value;
+  std::memcpy(&value, head + offset, sizeof value);
+  return value;
+}
+/// Copy whole words: a few without a call.
+void copy_words(std::byte* to, const std::byte* from, std::size_t n_bytes) noexcept {
+  switch (n_bytes) {
+    case 0: return;
+    case 8: std::memcpy(to, from, 8); return;
+    case 16: std::memcpy(to, from, 16); return;
+    case 24: std::memcpy(to, from, 24); return;
+    case 32: std::memcpy(to, from, 32); return;
+    default: std::memcpy(to, from, n_bytes);
+  }
+}
+std::byte* write_head(std::byte* place, std::uint64_t from, std::uint64_t rest) noexcept {
+  std::memcpy(place, &from, sizeof from);
+  std::memcpy(place + sizeof from, &rest, sizeof rest);
+  return place + sizeof(MessageHead);
+}
+static_assert(std::endian::native == std::endian::little, "a length is added to the first bytes of a word");
 
 }  // namespace
 
@@ -35,6 +65,7 @@ RuntimeCore::RuntimeCore(Runtime& runtime, mpi::Context& context, const RuntimeO
       rank_(context.rank()),
       objects_(types_, options.max_memory_bytes, options.scratch, context.trace()),
       open_stream_(std::in_place, context, options.stream),
+      is_plain_(options.max_memory_bytes == 0),
       last_flush_(Clock::now()) {}
 
 void RuntimeCore::add_type(TypeEntry entry) {
@@ -54,21 +85,21 @@ std::uint16_t RuntimeCore::find_type(const void* tag) const {
 
 void RuntimeCore::add_handler(HandlerEntry entry) {
   const std::uint16_t type = find_type(entry.type);
-  if (std::ranges::find(handlers_, entry.tag, &HandlerEntry::tag) != handlers_.end())
+  if (entry.number >= heads_.size()) heads_.resize(entry.number + 1, 0);
+  n_heads_ = heads_.size();
+  std::uint64_t& head = heads_[entry.number];
+  if (head != 0)
     refuse(ErrorCode::usage, fmt::format("a message to the type {}", types_[type].name), "has a handler already",
            "use a type of its own for each kind of message");
   if (handlers_.size() == std::numeric_limits<std::uint16_t>::max())
     refuse(ErrorCode::usage, "a runtime", "has no room for more handlers");
+  head = head_without_length(static_cast<std::uint16_t>(handlers_.size()));
+  calls_.push_back({entry.call, entry.handler.get(), type});
   handlers_.push_back(std::move(entry));
-  type_of_handler_.push_back(type);
 }
 
-void RuntimeCore::find_handler(const void* tag) {
-  const auto found = std::ranges::find(handlers_, tag, &HandlerEntry::tag);
-  if (found == handlers_.end())
-    refuse(ErrorCode::usage, "a message", "has no handler for this type of objects", "call on<T, M>(handler) first");
-  last_tag_ = tag;
-  last_handler_ = static_cast<std::uint16_t>(found - handlers_.begin());
+void RuntimeCore::refuse_handler() {
+  refuse(ErrorCode::usage, "a message", "has no handler for this type of objects", "call on<T, M>(handler) first");
 }
 
 ObjectId RuntimeCore::next_id(Rank rank) {
@@ -93,22 +124,21 @@ ObjectId RuntimeCore::make(const void* tag, std::shared_ptr<void> object) {
 ObjectId RuntimeCore::make_on(const void* tag, Rank rank, const void* object) {
   const std::uint16_t type = find_type(tag);
   const ObjectId id = next_id(rank);
-  const std::size_t n_bytes = types_[type].bytes(object);
-  if (n_bytes > max_message_bytes)
-    refuse(ErrorCode::usage, fmt::format("an object of {} bytes", n_bytes), "is too large to be sent");
-  std::byte* const place = stream().allocate(rank, sizeof(Envelope) + whole_words(n_bytes));
-  const Envelope envelope{id.word(), 0, static_cast<std::uint32_t>(n_bytes), type, 0, Envelope::object};
+  const std::size_t n_bytes = whole_words(types_[type].bytes(object));
+  if (n_bytes > UINT32_MAX) refuse_length(n_bytes);
+  std::byte* const place = stream().allocate(rank, sizeof(Envelope) + n_bytes);
+  const Envelope envelope{id.word(), {0, static_cast<std::uint32_t>(n_bytes), type, 0, MessageHead::object}};
   std::memcpy(place, &envelope, sizeof envelope);
   types_[type].pack(object, place + sizeof envelope);
   return id;
 }
 
-RuntimeCore::Slot RuntimeCore::slot_of(ObjectId id) const {
-  const Slot slot = id.is_set() ? objects_.find(id) : ObjectTable::none;
-  if (slot == ObjectTable::none)
+ObjectRecord& RuntimeCore::record_of(ObjectId id) const {
+  ObjectRecord* const object = objects_.find(id);
+  if (object == nullptr)
     refuse(ErrorCode::usage, name_of(id), "is not on this rank",
            "send it a message, or ask only for objects of the rank that ptr.rank() tells");
-  return slot;
+  return *object;
 }
 
 std::vector<ObjectId> RuntimeCore::list_objects(const void* tag) const {
@@ -119,58 +149,74 @@ std::vector<ObjectId> RuntimeCore::list_objects(const void* tag) const {
 
 void RuntimeCore::destroy(ObjectId id) {
   if (is_running_) refuse(ErrorCode::usage, name_of(id), "cannot be destroyed by a handler", "destroy it between runs");
-  const Slot slot = slot_of(id);
-  if (objects_.has_messages(slot))
+  ObjectRecord& object = record_of(id);
+  if (ObjectTable::has_messages(object))
     refuse(ErrorCode::usage, name_of(id), "has messages that wait for it", "run() before it is destroyed");
-  objects_.remove(slot);
+  objects_.remove(object);
 }
 
-void RuntimeCore::refuse_message(ObjectId to, std::size_t n_bytes) {
-  refuse(ErrorCode::usage, fmt::format("a message of {} bytes to {}", n_bytes, name_of(to)), "cannot be sent",
-         "name an object that was made, and send less than 4 GiB at once");
+void RuntimeCore::refuse_null() {
+  refuse(ErrorCode::usage, "a message to a null pointer", "cannot be sent", "name an object that was made");
 }
 
-std::byte* RuntimeCore::allocate(const void* tag, ObjectId from, ObjectId to, std::size_t n_bytes) {
-  if (tag != last_tag_) [[unlikely]]
-    find_handler(tag);
-  if (!to.is_set() || n_bytes > max_message_bytes) [[unlikely]]
-    refuse_message(to, n_bytes);
-  // the program of a rank is a sender too, behind all objects
-  const Envelope envelope{to.word(),
-                          from.is_set() ? from.word() : ~static_cast<std::uint64_t>(rank_),
-                          static_cast<std::uint32_t>(n_bytes),
-                          last_handler_,
-                          0,
-                          Envelope::message};
+// The way of nearly all messages comes first, without a call, so that no registers are saved; a last call does the
+// rest.
+std::byte* RuntimeCore::allocate(std::uint32_t message_number, std::uint64_t from, ObjectId to, std::uint32_t n_bytes) {
+  if (to.rank() != rank_) return allocate_remote(message_number, from, to, n_bytes);
+  const std::uint64_t head = message_number < n_heads_ ? heads_[message_number] : 0;
+  std::byte* const place =
+      is_plain_ && head != 0 ? objects_.append_at_once(to, sizeof(MessageHead) + n_bytes) : nullptr;
+  if (place == nullptr) [[unlikely]]
+    return allocate_anywhere(message_number, from, to, n_bytes);
+  statistics_.local_messages += 1;
+  return write_head(place, from, head + n_bytes);
+}
+
+std::byte* RuntimeCore::allocate_remote(std::uint32_t message_number, std::uint64_t from, ObjectId to,
+                                        std::uint32_t n_bytes) {
+  const std::uint64_t head = message_number < n_heads_ && open_stream_ ? heads_[message_number] : 0;
+  std::byte* const place = head != 0 ? open_stream_->allocate_at_once(to.rank(), sizeof(Envelope) + n_bytes) : nullptr;
+  if (place == nullptr) [[unlikely]]
+    return allocate_anywhere(message_number, from, to, n_bytes);
+  statistics_.remote_messages += 1;
+  std::memcpy(place, &to, sizeof to);
+  return write_head(place + sizeof to, from, head + n_bytes);
+}
+
+std::byte* RuntimeCore::allocate_anywhere(std::uint32_t message_number, std::uint64_t from, ObjectId to,
+                                          std::uint32_t n_bytes) {
+  if (message_number >= heads_.size() || heads_[message_number] == 0) refuse_handler();
+  if (!to.is_set()) refuse_null();
+  const std::uint64_t head = heads_[message_number] + n_bytes;
+  std::byte* place = nullptr;
   if (to.rank() == rank_) {
     statistics_.local_messages += 1;
-    return put(envelope);
+    place = place_for(to, sizeof(MessageHead) + n_bytes);
+  } else {
+    statistics_.remote_messages += 1;
+    place = stream().allocate(to.rank(), sizeof(Envelope) + n_bytes);
+    std::memcpy(place, &to, sizeof to);
+    place += sizeof to;
   }
-  statistics_.remote_messages += 1;
-  std::byte* const place = stream().allocate(to.rank(), sizeof envelope + whole_words(n_bytes));
-  std::memcpy(place, &envelope, sizeof envelope);
-  return place + sizeof envelope;
+  return write_head(place, from, head);
 }
 
-std::byte* RuntimeCore::put_aside(const Envelope& envelope) {
+std::byte* RuntimeCore::place_aside(ObjectId to, std::size_t n_bytes) {
   ByteQueue& queue = is_in_steps_ ? next_step_ : orphans_;
   if (is_in_steps_) n_of_next_step_ += 1;
-  std::byte* const place = queue.append(sizeof envelope + whole_words(envelope.n_bytes));
-  std::memcpy(place, &envelope, sizeof envelope);
-  return place + sizeof envelope;
+  std::byte* const place = queue.append(sizeof to + n_bytes);
+  std::memcpy(place, &to, sizeof to);
+  return place + sizeof to;
 }
 
-void RuntimeCore::make_ready(Slot slot) {
-  objects_.is_ready(slot) = true;
-  (is_running_ && objects_.is_warm(slot) ? warm_ready_
-   : objects_.is_in_memory(slot)         ? ready_
-                                         : absent_ready_)
-      .push(slot);
+void RuntimeCore::make_ready(ObjectRecord& object) {
+  object.is_ready = true;
+  (is_running_ && object.is_warm ? warm_ready_ : object.object ? ready_ : absent_ready_).push(object);
 }
 
 // Objects in memory come first, so that each load serves many messages; of these warm ones, before they have to leave.
 // Now and then another comes first: a conversation must not keep all others from their turns.
-RuntimeCore::Slot RuntimeCore::pick() noexcept {
+ObjectRecord& RuntimeCore::pick() noexcept {
   constexpr std::uint32_t max_warm_in_a_row = 64;
   const bool is_warm_next = !warm_ready_.empty() && n_warm_in_a_row_ < max_warm_in_a_row;
   if (is_warm_next || (ready_.empty() && absent_ready_.empty())) {
@@ -183,18 +229,25 @@ RuntimeCore::Slot RuntimeCore::pick() noexcept {
 
 void RuntimeCore::deliver(std::span<const std::byte> packet) {
   bool has_objects = false;
-  for (std::size_t at = 0; at < packet.size();) {
-    Envelope envelope{};
-    std::memcpy(&envelope, &packet[at], sizeof envelope);
-    const std::span<const std::byte> bytes = packet.subspan(at + sizeof envelope, envelope.n_bytes);
-    at += sizeof envelope + whole_words(envelope.n_bytes);
-    if (envelope.content == Envelope::object) {
-      objects_.add(ObjectId::of_word(envelope.to), envelope.handler, types_[envelope.handler].unpack(bytes));
+  const std::byte* const end = packet.data() + packet.size();
+  for (const std::byte* at = packet.data(); at < end;) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, at, sizeof word);
+    at += sizeof word;
+    const ObjectId to = ObjectId::of_word(word);
+    const std::size_t n_bytes = read_field<std::uint32_t, offsetof(MessageHead, n_bytes)>(at);
+    if (read_field<MessageHead::Content, offsetof(MessageHead, content)>(at) == MessageHead::object) [[unlikely]] {
+      const auto type = read_field<std::uint16_t, offsetof(MessageHead, handler)>(at);
+      objects_.add(to, type, types_[type].unpack({at + sizeof(MessageHead), n_bytes}));
       has_objects = true;
     } else {
-      std::byte* const place = put(envelope);
-      if (!bytes.empty()) std::memcpy(place, bytes.data(), bytes.size());
+      std::byte* place = is_plain_ ? objects_.append_at_once(to, sizeof(MessageHead) + n_bytes) : nullptr;
+      if (place == nullptr) [[unlikely]]
+        place = place_for(to, sizeof(MessageHead) + n_bytes);
+      std::memcpy(place, at, sizeof(MessageHead));
+      copy_words(place + sizeof(MessageHead), at + sizeof(MessageHead), n_bytes);
     }
+    at += sizeof(MessageHead) + n_bytes;
   }
   // their messages came in packets of other ranks, so order is kept
   if (has_objects && !orphans_.empty()) find_objects_of_orphans();
@@ -208,11 +261,14 @@ void RuntimeCore::find_objects_of_orphans() {
 bool RuntimeCore::work() {
   if (!has_ready()) return false;
   const Clock::time_point start = Clock::now();
-  const std::uint64_t end = statistics_.handled_messages + n_in_a_row_;
-  while (statistics_.handled_messages < end && has_ready()) run_turn(pick());
+  const std::uint64_t n_before = statistics_.handled_messages;
+  while (statistics_.handled_messages < n_before + n_in_a_row_ && has_ready()) run_turn(pick());
   const Clock::time_point now = Clock::now();
   // Long handlers are followed by a look at the network, short ones go on in a row.
-  n_in_a_row_ = now - start > max_time_in_a_row ? 1 : std::min(2 * n_in_a_row_, max_messages_in_a_row);
+  const double n_in_time = static_cast<double>(statistics_.handled_messages - n_before) *
+                           (max_time_in_a_row / std::chrono::duration<double, std::micro>(now - start));
+  const auto max_next = static_cast<double>(std::min(2 * n_in_a_row_, max_messages_in_a_row));
+  n_in_a_row_ = static_cast<std::uint64_t>(std::clamp(n_in_time, 1.0, max_next));
   if (now - last_flush_ > max_time_in_packets) {
     stream().flush();
     last_flush_ = now;
@@ -224,41 +280,40 @@ void RuntimeCore::refuse_type(ObjectId id) {
   refuse(ErrorCode::usage, name_of(id), "has another type than the pointer in a message to it");
 }
 
-void RuntimeCore::run_turn(Slot slot) {
-  void* const object = objects_.take(slot);
+void RuntimeCore::run_turn(ObjectRecord& record) {
+  void* const object = objects_.take(record);
   if (ready_.empty() && !absent_ready_.empty()) objects_.prefetch(absent_ready_.front());
-  ObjectTable::Messages messages = objects_.take_messages(slot);
-  objects_.is_ready(slot) = false;
-  Turn turn(runtime_, objects_.id(slot));
-  bool is_changed = false;
+  ObjectTable::Messages messages = objects_.take_messages(record);
+  record.is_ready = false;
+  Turn turn(runtime_, record.id);
   statistics_.turns += 1;
-  const auto end_turn = [&] {
-    if (is_changed) objects_.set_changed(slot);
-    objects_.give_queue(slot, std::move(messages.bytes));
-    objects_.give_back(slot);
+  const auto end_turn = [&](std::size_t n_handled) {
+    statistics_.handled_messages += n_handled;
+    if (turn.n_unchanged_ < n_handled) record.is_changed = true;
+    ObjectTable::give_queue(record, std::move(messages.bytes));
+    objects_.give_back(record);
   };
-  const std::uint16_t type = objects_.type(slot);
   const std::byte* at = messages.bytes.bytes().data();
+  const std::uint64_t type = record.type;
+  std::size_t n_left = messages.n;
   try {
-    for (std::size_t n_left = messages.n; n_left > 0;) {
-      MessageHead head{};
-      std::memcpy(&head, at, sizeof head);
-      const HandlerEntry& handler = handlers_[head.handler];
-      if (type_of_handler_[head.handler] != type) [[unlikely]]
-        refuse_type(objects_.id(slot));
+    std::optional<MemoryGrowth> growth;
+    objects_.open_growth(growth);
+    while (n_left > 0) {
+      const std::size_t n_bytes = read_field<std::uint32_t, offsetof(MessageHead, n_bytes)>(at);
+      const Call& call = calls_[read_field<std::uint16_t, offsetof(MessageHead, handler)>(at)];
+      if (call.type != type) [[unlikely]]
+        refuse_type(record.id);
       turn.n_waiting_ = --n_left;
-      turn.is_changed_ = true;
-      statistics_.handled_messages += 1;
-      handler.call(turn, object, {at + sizeof head, head.n_bytes});
-      is_changed = is_changed || turn.is_changed_;
-      at += sizeof head + whole_words(head.n_bytes);
+      at += sizeof(MessageHead) + n_bytes;
+      call.function(call.handler, turn, object, {at - n_bytes, n_bytes});
     }
   } catch (...) {
-    is_changed = true;
-    end_turn();
+    turn.n_unchanged_ = 0;
+    end_turn(messages.n - n_left);
     throw;
   }
-  end_turn();
+  end_turn(messages.n);
 }
 
 void RuntimeCore::serve() {
@@ -287,20 +342,20 @@ void RuntimeCore::begin_step() {
   const ByteQueue before = std::exchange(next_step_, ByteQueue());
   const std::span<const std::byte> bytes = before.bytes();
   Envelope envelope{};
-  for (std::size_t at = 0; at < bytes.size(); at += sizeof envelope + whole_words(envelope.n_bytes)) {
+  for (std::size_t at = 0; at < bytes.size(); at += sizeof envelope + envelope.head.n_bytes) {
     std::memcpy(&envelope, &bytes[at], sizeof envelope);
-    kept.push_back({envelope.to, envelope.from, at});
+    kept.push_back({envelope.to, envelope.head.from, at});
   }
   // of one sender by place: those arrive in the order of sending
   std::ranges::sort(kept, {}, [](const Kept& one) { return std::tuple(one.to, one.from, one.at); });
   n_of_next_step_ = 0;
-  is_in_steps_ = false;
+  set_in_steps(false);
   for (const Kept& one : kept) {
     std::memcpy(&envelope, &bytes[one.at], sizeof envelope);
-    std::byte* const place = put(envelope);
-    if (envelope.n_bytes > 0) std::memcpy(place, &bytes[one.at + sizeof envelope], envelope.n_bytes);
+    const std::size_t n_bytes = sizeof envelope.head + envelope.head.n_bytes;
+    std::memcpy(place_for(ObjectId::of_word(one.to), n_bytes), &bytes[one.at + sizeof one.to], n_bytes);
   }
-  is_in_steps_ = true;
+  set_in_steps(true);
   statistics_.steps += 1;
 }
 
@@ -309,7 +364,7 @@ std::string RuntimeCore::describe_registration() const {
   for (const TypeEntry& type : types_) text += fmt::format("type {} ({:016x})\n", type.name, type.layout);
   for (std::size_t h = 0; h < handlers_.size(); ++h)
     text += fmt::format("message {} ({:016x}) to {}\n", handlers_[h].message, handlers_[h].layout,
-                        types_[type_of_handler_[h]].name);
+                        types_[calls_[h].type].name);
   return text;
 }
 
@@ -342,18 +397,17 @@ void RuntimeCore::run(const RunOptions& options) {
   try {
     if (options.supersteps) {
       // what was sent before is the first step
-      is_in_steps_ = true;
+      set_in_steps(true);
       while (has_ready()) {
-        const Slot slot = pick();
-        objects_.is_ready(slot) = false;
-        const ObjectTable::Messages messages = objects_.take_messages(slot);
+        ObjectRecord& object = pick();
+        object.is_ready = false;
+        const ObjectTable::Messages messages = objects_.take_messages(object);
         const std::span<const std::byte> bytes = messages.bytes.bytes();
         MessageHead head{};
-        for (std::size_t at = 0; at < bytes.size(); at += sizeof head + whole_words(head.n_bytes)) {
+        for (std::size_t at = 0, n_bytes = 0; at < bytes.size(); at += n_bytes) {
           std::memcpy(&head, &bytes[at], sizeof head);
-          std::byte* const place =
-              put({objects_.id(slot).word(), head.from, head.n_bytes, head.handler, 0, Envelope::message});
-          if (head.n_bytes > 0) std::memcpy(place, &bytes[at + sizeof head], head.n_bytes);
+          n_bytes = sizeof head + head.n_bytes;
+          std::memcpy(place_for(object.id, n_bytes), &bytes[at], n_bytes);
         }
       }
       for (;;) {
@@ -361,7 +415,7 @@ void RuntimeCore::run(const RunOptions& options) {
         if (mpi::sum(context_, n_of_next_step_) == 0) break;
         begin_step();
       }
-      is_in_steps_ = false;
+      set_in_steps(false);
     } else {
       stream().drain(read, [&] { return work(); });
     }
@@ -388,7 +442,7 @@ void RuntimeCore::drop_messages() {
   next_step_ = {};
   orphans_ = {};
   n_of_next_step_ = 0;
-  is_in_steps_ = false;
+  set_in_steps(false);
   is_running_ = false;
 }
 
@@ -397,7 +451,7 @@ RuntimeStatistics RuntimeCore::statistics() const {
   all.waves = open_stream_ ? open_stream_->n_waves() : n_waves_;
   all.loads = objects_.n_loads();
   all.evictions = objects_.n_evictions();
-  all.max_memory_bytes = objects_.max_memory_bytes();
+  all.max_memory_bytes = objects_.account().max_bytes();
   all.store = objects_.store_statistics();
   return all;
 }

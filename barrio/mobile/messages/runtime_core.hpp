@@ -14,33 +14,22 @@
 #include "barrio/mobile/detail/types.hpp"
 #include "barrio/mobile/objects/byte_queue.hpp"
 #include "barrio/mobile/objects/object_table.hpp"
-#include "barrio/mobile/objects/slot_queue.hpp"
+#include "barrio/mobile/objects/ready_queue.hpp"
 #include "barrio/mobile/runtime.hpp"
 #include "barrio/mpi/context.hpp"
 
 namespace barrio::mobile::detail {
 
-/// Head of a message on its way, which its bytes follow in whole words. A later runtime that lets objects move uses
-/// the epoch.
+/// Head of a message on its way, which its bytes follow. It waits in the queue of its object without the first word.
 struct Envelope {
-  enum Content : std::uint8_t {
-    message,
-    object,  // a new one; `handler` is its type
-  };
   std::uint64_t to;
-  std::uint64_t from;
-  std::uint32_t n_bytes;
-  std::uint16_t handler;
-  std::uint8_t epoch;
-  std::uint8_t content;
+  MessageHead head;
 };
 static_assert(sizeof(Envelope) == 24);
 
 /// Messages and turns of a runtime.
 class RuntimeCore {
  public:
-  using Slot = ObjectTable::Slot;
-
   RuntimeCore(Runtime& runtime, mpi::Context& context, const RuntimeOptions& options);
 
   void add_type(TypeEntry entry);
@@ -50,13 +39,13 @@ class RuntimeCore {
   [[nodiscard]] std::vector<ObjectId> list_objects(const void* tag) const;
   void destroy(ObjectId id);
   /// Write the head of a message. @return place for its bytes, valid until the next call
-  std::byte* allocate(const void* tag, ObjectId from, ObjectId to, std::size_t n_bytes);
+  std::byte* allocate(std::uint32_t message_number, std::uint64_t from, ObjectId to, std::uint32_t n_bytes);
   void run(const RunOptions& options);
   void serve();
   void close();
 
-  /// Return the place of an object of this rank. @throws Error{usage} if there is none
-  [[nodiscard]] Slot slot_of(ObjectId id) const;
+  /// Return an object of this rank. @throws Error{usage} if there is none
+  [[nodiscard]] ObjectRecord& record_of(ObjectId id) const;
   [[nodiscard]] ObjectTable& objects() noexcept { return objects_; }
   [[nodiscard]] const ObjectTable& objects() const noexcept { return objects_; }
   [[nodiscard]] mpi::Context& context() const noexcept { return context_; }
@@ -67,65 +56,79 @@ class RuntimeCore {
   using Clock = std::chrono::steady_clock;
 
   [[nodiscard]] std::uint16_t find_type(const void* tag) const;
-  /// Find a handler, as `last_handler_`. @throws Error{usage} if there is none
-  void find_handler(const void* tag);
+  std::byte* allocate_remote(std::uint32_t message_number, std::uint64_t from, ObjectId to, std::uint32_t n_bytes);
+  /// Allocate a message wherever its object is.
+  std::byte* allocate_anywhere(std::uint32_t message_number, std::uint64_t from, ObjectId to, std::uint32_t n_bytes);
   [[nodiscard]] ObjectId next_id(Rank rank);
   /// Check that all ranks have the same types and handlers. Collective.
   void check_registration();
   [[nodiscard]] std::string describe_registration() const;
-  /// Put a message where it waits: in the queue of its object, in the next step, or aside until its object is there.
-  /// @return place for its bytes
-  [[gnu::always_inline]] std::byte* put(const Envelope& envelope) {
-    const Slot slot = is_in_steps_ ? ObjectTable::none : objects_.find(ObjectId::of_word(envelope.to));
-    if (slot == ObjectTable::none) [[unlikely]]
-      return put_aside(envelope);
-    if (!objects_.is_ready(slot)) make_ready(slot);
-    return objects_.append(slot, {envelope.from, envelope.n_bytes, envelope.handler, 0});
+  /// Make room for a message and its head where it waits: in the queue of its object, in the next step, or aside until
+  /// its object is there. @param n_bytes  with the head, whole words @return place
+  [[gnu::always_inline]] std::byte* place_for(ObjectId to, std::size_t n_bytes) {
+    ObjectRecord* const object = objects_.find(to);
+    if (object == nullptr || is_in_steps_) [[unlikely]]
+      return place_aside(to, n_bytes);
+    if (!object->is_ready) make_ready(*object);
+    return objects_.append(*object, n_bytes);
   }
-  std::byte* put_aside(const Envelope& envelope);
+  std::byte* place_aside(ObjectId to, std::size_t n_bytes);
   void deliver(std::span<const std::byte> packet);
-  void make_ready(Slot slot);
+  void make_ready(ObjectRecord& object);
   [[nodiscard]] bool has_ready() const noexcept {
     return !ready_.empty() || !warm_ready_.empty() || !absent_ready_.empty();
   }
   /// Choose the object whose turn is next. @pre has_ready()
-  [[nodiscard]] Slot pick() noexcept;
+  [[nodiscard]] ObjectRecord& pick() noexcept;
   /// Run turns for a while. @return false if no object has messages
   bool work();
-  void run_turn(Slot slot);
+  void run_turn(ObjectRecord& record);
   [[nodiscard]] exchange::PacketStream& stream() {
     if (!open_stream_) [[unlikely]]
       refuse_closed();
     return *open_stream_;
   }
   [[noreturn]] static void refuse_closed();
-  [[noreturn]] static void refuse_message(ObjectId to, std::size_t n_bytes);
+  [[noreturn]] static void refuse_null();
+  [[noreturn]] static void refuse_handler();
   [[noreturn]] static void refuse_type(ObjectId id);
   /// Deliver what was kept back in a step, in the order of objects, senders and sending.
   void begin_step();
   void find_objects_of_orphans();
   void drop_messages();
+  void set_in_steps(bool is_so) noexcept {
+    is_in_steps_ = is_so;
+    is_plain_ = !is_so && !objects_.has_limit();
+  }
 
   Runtime& runtime_;
   mpi::Context& context_;
   Rank rank_;
   std::vector<TypeEntry> types_;
   std::vector<HandlerEntry> handlers_;
-  std::vector<std::uint16_t> type_of_handler_;
+  /// What a message needs of its handler.
+  struct Call {
+    void (*function)(void* handler, Turn& turn, void* object, std::span<const std::byte> bytes);
+    void* handler;
+    std::uint64_t type;
+  };
+  std::vector<Call> calls_;  // by handler
+  /// Heads of messages but for sender and length, by the number of their kind; content none: without a handler.
+  std::vector<std::uint64_t> heads_;
+  std::size_t n_heads_ = 0;
   ObjectTable objects_;
   std::optional<exchange::PacketStream> open_stream_;  // nothing once it is closed
   std::unordered_map<Rank, std::uint32_t> n_made_;     // objects, by rank
-  const void* last_tag_ = nullptr;
-  std::uint16_t last_handler_ = 0;
   // Objects with messages, by where they were when they got the first one. With a limit of memory, warm ones were used
   // not long ago.
-  SlotQueue warm_ready_;
-  SlotQueue ready_;
-  SlotQueue absent_ready_;
+  ReadyQueue warm_ready_;
+  ReadyQueue ready_;
+  ReadyQueue absent_ready_;
   std::uint32_t n_warm_in_a_row_ = 0;
   std::uint64_t n_in_a_row_ = 1;  // messages between two looks at the network
   bool is_running_ = false;
   bool is_in_steps_ = false;
+  bool is_plain_ = true;  // neither in steps nor with a limit of memory
   ByteQueue next_step_;
   std::uint64_t n_of_next_step_ = 0;
   ByteQueue orphans_;          // messages to objects that are not there yet

@@ -30,6 +30,11 @@ class ByteQueue {
       grow(size_ + n_bytes);
     return bytes_.get() + std::exchange(size_, size_ + n_bytes);
   }
+  [[nodiscard]] bool has_room(std::size_t n_bytes) const noexcept { return size_ + n_bytes <= capacity_; }
+  /// Append where there is room. @pre has_room(n_bytes)
+  std::byte* append_inside(std::size_t n_bytes) noexcept {
+    return bytes_.get() + std::exchange(size_, size_ + n_bytes);
+  }
   /// Forget the contents, and the memory if it is large.
   void clear() noexcept {
     constexpr std::size_t max_kept = 64U << 10U;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -10,23 +9,28 @@
 
 namespace barrio::mobile::detail {
 
-/// Table that finds the place of an object by its name in constant time.
+/// Table that finds what belongs to the name of an object in constant time.
+template <class T>
 class IdTable {
  public:
-  static constexpr std::uint32_t none = UINT32_MAX;
-
-  [[nodiscard]] std::uint32_t find(ObjectId id) const noexcept {
+  /// Return what belongs to a name; null if the name is not there, or not set.
+  [[nodiscard]] T* find(ObjectId id) const noexcept {
     const Entry* const entries = entries_.data();
-    for (std::size_t at = first(id);; at = (at + 1) & mask_) {
+    for (std::size_t at = first(id);; at = next(at)) {
       if (entries[at].word == id.word()) [[likely]]
-        return entries[at].place;
-      if (entries[at].word == 0) return none;
+        return entries[at].item;
+      if (entries[at].word == 0) return nullptr;
     }
   }
-  /// Add a name that is not there.
-  void add(ObjectId id, std::uint32_t place) {
+  /// Return what belongs to a name, if it stands in the first place where it may be; else null.
+  [[nodiscard]] T* find_at_once(ObjectId id) const noexcept {
+    const Entry& entry = entries_.data()[first(id)];
+    return entry.word == id.word() ? entry.item : nullptr;
+  }
+  /// Add a name that is not there. @pre it is set
+  void add(ObjectId id, T* item) {
     if (2 * ++n_ > entries_.size()) grow();
-    put({id.word(), place});
+    put({id.word(), item});
   }
   /// Remove a name that is there.
   void remove(ObjectId id) noexcept {
@@ -47,9 +51,11 @@ class IdTable {
  private:
   struct Entry {
     std::uint64_t word = 0;
-    std::uint32_t place = none;
+    T* item = nullptr;
   };
-  [[nodiscard]] std::size_t first(ObjectId id) const noexcept { return (id.word() * 0x9E3779B97F4A7C15U) >> shift_; }
+  [[nodiscard]] std::size_t first(ObjectId id) const noexcept {
+    return ((id.word() * 0x9E3779B97F4A7C15U) >> 32U) & mask_;
+  }
   [[nodiscard]] std::size_t next(std::size_t at) const noexcept { return (at + 1) & mask_; }
   void put(const Entry& entry) noexcept {
     std::size_t at = first(ObjectId::of_word(entry.word));
@@ -59,14 +65,12 @@ class IdTable {
   void grow() {
     const std::vector<Entry> before = std::exchange(entries_, std::vector<Entry>(4 * entries_.size()));
     mask_ = entries_.size() - 1;
-    shift_ = 64U - static_cast<unsigned>(std::countr_zero(entries_.size()));
     for (const Entry& entry : before)
       if (entry.word != 0) put(entry);
   }
 
   std::vector<Entry> entries_ = std::vector<Entry>(16);
   std::size_t mask_ = 15;
-  unsigned shift_ = 60;
   std::size_t n_ = 0;
 };
 

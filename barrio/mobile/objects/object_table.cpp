@@ -18,119 +18,115 @@ constexpr int max_looked_at = 64;                        // for an object withou
 
 ObjectTable::ObjectTable(const std::vector<TypeEntry>& types, std::uint64_t max_bytes, const std::string& scratch,
                          Trace& trace)
-    : types_(types), trace_(trace), max_bytes_(max_bytes > 0 ? max_bytes : UINT64_MAX) {
-  if (max_bytes > 0)
-    store_.emplace(StoreOptions{.folder = scratch,
-                                .max_waiting_bytes = std::min<std::uint64_t>(max_bytes / 8, std::uint64_t{16} << 20U),
-                                .trace = &trace});
+    : types_(types),
+      trace_(trace),
+      account_(max_bytes),
+      in_objects_(account_.add_owner("objects")),
+      in_messages_(account_.add_owner("messages")),
+      growth_(account_.add_owner("growth of objects in use")),
+      in_blocks_(account_.add_owner("blocks of the disk", MemoryAccount::Counting::beside)) {
+  if (max_bytes == 0) return;
+  store_.emplace(StoreOptions{.folder = scratch,
+                              .max_waiting_bytes = std::min<std::uint64_t>(max_bytes / 8, std::uint64_t{16} << 20U),
+                              .memory = &in_blocks_,
+                              .trace = &trace});
+  account_.set_make_room([this](std::uint64_t /*n_lacking*/) { return evict_one(); });
 }
 
-ObjectTable::Slot ObjectTable::add(ObjectId id, std::uint16_t type, std::shared_ptr<void> object) {
-  Slot slot = n_records_;
-  if (!free_.empty()) {
-    slot = free_.back();
+void ObjectTable::add(ObjectId id, std::uint16_t type, std::shared_ptr<void> object) {
+  ObjectRecord* made = nullptr;
+  if (free_.empty()) {
+    made = &records_.emplace_back();
+  } else {
+    made = free_.back();
     free_.pop_back();
-  } else if (n_records_++ % (1U << n_chunk_bits) == 0) {
-    chunks_.push_back(std::make_unique<Record[]>(1U << n_chunk_bits));
   }
-  Record& made = record(slot);
-  made.id = id;
-  made.type = type;
-  made.object = std::move(object);
-  table_.add(id, slot);
-  if (!store_) return slot;
-  made.n_bytes = types_[type].memory_bytes(made.object.get());
-  used_bytes_ += made.n_bytes;
-  note_use();
-  link_newest(slot);
-  made.n_uses += 1;
+  made->id = id;
+  made->type = type;
+  made->object = std::move(object);
+  table_.add(id, made);
+  if (!store_) return;
+  made->n_bytes = types_[type].memory_bytes(made->object.get());
+  in_objects_.add(made->n_bytes);
+  link_newest(*made);
+  made->n_uses += 1;
   make_room(0);
-  made.n_uses -= 1;
-  return slot;
+  made->n_uses -= 1;
 }
 
-void ObjectTable::remove(Slot slot) {
-  Record& gone = record(slot);
-  table_.remove(gone.id);
-  if (gone.stored) store_->drop(*gone.stored);
-  if (store_ && gone.object) unlink(slot);
-  used_bytes_ -= gone.n_bytes;
-  gone = {};
-  free_.push_back(slot);
+void ObjectTable::remove(ObjectRecord& object) {
+  table_.remove(object.id);
+  if (object.stored) store_->drop(*object.stored);
+  if (store_ && object.object) unlink(object);
+  if (store_) in_objects_.subtract(object.n_bytes);
+  object = {};
+  free_.push_back(&object);
 }
 
 std::vector<ObjectId> ObjectTable::of_type(std::uint16_t type) const {
   std::vector<ObjectId> all;
-  for (Slot slot = 0; slot < n_records_; ++slot)
-    if (const Record& one = record(slot); one.id.is_set() && one.type == type) all.push_back(one.id);
+  for (const ObjectRecord& one : records_)
+    if (one.id.is_set() && one.type == type) all.push_back(one.id);
   return all;
 }
 
 std::uint64_t ObjectTable::memory_bytes() const {
-  if (store_) return used_bytes_;
+  if (store_) return account_.bytes();
   std::uint64_t n_bytes = 0;
-  for (Slot slot = 0; slot < n_records_; ++slot) {
-    const Record& one = record(slot);
+  for (const ObjectRecord& one : records_)
     n_bytes += one.queue.size() + (one.object ? types_[one.type].memory_bytes(one.object.get()) : 0);
-  }
   return n_bytes;
 }
 
-void* ObjectTable::bring(Slot slot) {
-  Record& wanted = record(slot);
+void ObjectTable::bring(ObjectRecord& wanted) {
   if (wanted.object) {
-    unlink(slot);
+    unlink(wanted);
   } else {
     make_room(wanted.n_stored_bytes);
     const Block block = store_->get(*wanted.stored);
     wanted.object = types_[wanted.type].unpack(block.bytes());
     wanted.n_bytes = types_[wanted.type].memory_bytes(wanted.object.get());
-    used_bytes_ += wanted.n_bytes;
-    note_use();
-    trace_.sample(memory_name, static_cast<double>(used_bytes_));
+    in_objects_.add(wanted.n_bytes);
+    trace_.sample(memory_name, static_cast<double>(account_.bytes()));
     n_loads_ += 1;
   }
-  link_newest(slot);
+  link_newest(wanted);
   wanted.is_warm = true;
   wanted.n_uses += 1;
-  return wanted.object.get();
 }
 
-void ObjectTable::let_go(Slot slot) {
-  Record& used = record(slot);
+void ObjectTable::let_go(ObjectRecord& used) {
   if (std::exchange(used.is_changed, false)) {
-    used_bytes_ -= used.n_bytes;
+    in_objects_.subtract(used.n_bytes);
     used.n_bytes = types_[used.type].memory_bytes(used.object.get());
-    used_bytes_ += used.n_bytes;
-    note_use();
+    in_objects_.add(used.n_bytes);
     if (used.stored) store_->drop(*std::exchange(used.stored, std::nullopt));
   }
   used.n_uses -= 1;
   make_room(0);
 }
 
-void ObjectTable::make_room(std::uint64_t n_bytes) {
-  while (used_bytes_ + n_bytes > max_bytes_) {
-    const Slot slot = victim();
-    if (slot == none) return;
-    evict(slot);
-  }
+/// Evict an object. @return false if all are in use
+bool ObjectTable::evict_one() {
+  ObjectRecord* const object = victim();
+  if (object == nullptr) return false;
+  evict(*object);
+  return true;
 }
 
 /// Choose the object that leaves next: the oldest without messages among the oldest ones, else the oldest.
-ObjectTable::Slot ObjectTable::victim() const noexcept {
-  Slot oldest = none;
+ObjectRecord* ObjectTable::victim() const noexcept {
+  ObjectRecord* oldest = nullptr;
   int n = 0;
-  for (Slot slot = oldest_; slot != none && n < max_looked_at; slot = this->record(slot).newer, ++n) {
-    if (this->record(slot).n_uses > 0) continue;
-    if (!this->record(slot).is_ready) return slot;
-    if (oldest == none) oldest = slot;
+  for (ObjectRecord* one = oldest_; one != nullptr && n < max_looked_at; one = one->newer, ++n) {
+    if (one->n_uses > 0) continue;
+    if (!one->is_ready) return one;
+    if (oldest == nullptr) oldest = one;
   }
   return oldest;
 }
 
-void ObjectTable::evict(Slot slot) {
-  Record& record = this->record(slot);
+void ObjectTable::evict(ObjectRecord& record) {
   if (!record.stored) {
     const TypeEntry& type = types_[record.type];
     Block block(std::max<std::size_t>(type.bytes(record.object.get()), sizeof(std::uint64_t)));
@@ -138,11 +134,11 @@ void ObjectTable::evict(Slot slot) {
     record.n_stored_bytes = block.size();
     record.stored = store_->put(std::move(block));
   }
-  unlink(slot);
+  unlink(record);
   record.is_warm = false;
   record.object.reset();
-  used_bytes_ -= record.n_bytes;
-  trace_.sample(memory_name, static_cast<double>(used_bytes_));
+  in_objects_.subtract(record.n_bytes);
+  trace_.sample(memory_name, static_cast<double>(account_.bytes()));
   n_evictions_ += 1;
   constexpr std::uint64_t often = std::uint64_t{32} << 20U;
   evicted_bytes_ += record.n_bytes;
@@ -153,37 +149,35 @@ void ObjectTable::evict(Slot slot) {
   evicted_bytes_ = 0;
 }
 
-void ObjectTable::store_queue(Record& record) {
+void ObjectTable::store_queue(ObjectRecord& record) {
   Block block(record.queue.size());
   std::memcpy(block.data(), record.queue.bytes().data(), block.size());
-  used_bytes_ -= record.queue.size();
+  in_messages_.subtract(record.queue.size());
   evicted_bytes_ += record.queue.size();
   record.stored_queues.push_back({store_->put(std::move(block)), record.n_messages});
   record.queue = {};
   record.n_messages = 0;
 }
 
-void ObjectTable::prefetch(Slot slot) {
+void ObjectTable::prefetch(const ObjectRecord& record) {
   if (!store_) return;
-  const Record& record = this->record(slot);
-  if (!record.object && used_bytes_ + 2 * record.n_stored_bytes <= max_bytes_) store_->prefetch(*record.stored);
+  if (!record.object && account_.bytes() + 2 * record.n_stored_bytes <= account_.limit())
+    store_->prefetch(*record.stored);
 }
 
 /// Count a message that comes, and make room for it: its object may leave, with the messages before this one.
-void ObjectTable::account(Slot slot, std::size_t n_bytes) {
-  if (used_bytes_ + n_bytes > max_bytes_) make_room(n_bytes);
-  Record& to = record(slot);
+void ObjectTable::count_message(ObjectRecord& to, std::size_t n_bytes) {
+  make_room(n_bytes);
   if (!to.object && to.queue.size() + n_bytes > max_queue_of_absent && to.n_messages > 0) store_queue(to);
-  used_bytes_ += n_bytes;
-  note_use();
+  in_messages_.add(n_bytes);
 }
 
 /// Put the messages that are on the disk before those in memory, which are no longer counted.
-void ObjectTable::bring_queue(Record& record) {
-  used_bytes_ -= record.queue.size();
+void ObjectTable::bring_queue(ObjectRecord& record) {
+  in_messages_.subtract(record.queue.size());
   if (record.stored_queues.empty()) return;
   ByteQueue all;
-  for (const StoredQueue& one : record.stored_queues) {
+  for (const ObjectRecord::StoredQueue& one : record.stored_queues) {
     const Block block = store_->get(one.id);
     store_->drop(one.id);
     std::memcpy(all.append(block.size()), block.data(), block.size());
@@ -196,29 +190,26 @@ void ObjectTable::bring_queue(Record& record) {
 }
 
 void ObjectTable::clear_messages() {
-  for (Slot slot = 0; slot < n_records_; ++slot) {
-    Record& one = record(slot);
-    if (store_) used_bytes_ -= one.queue.size();
+  for (ObjectRecord& one : records_) {
+    if (store_) in_messages_.subtract(one.queue.size());
     one.queue = {};
     one.n_messages = 0;
-    for (const StoredQueue& stored : one.stored_queues) store_->drop(stored.id);
+    for (const ObjectRecord::StoredQueue& stored : one.stored_queues) store_->drop(stored.id);
     one.stored_queues.clear();
     one.is_ready = false;
   }
 }
 
-void ObjectTable::link_newest(Slot slot) noexcept {
-  Record& record = this->record(slot);
-  record.older = newest_;
-  record.newer = none;
-  (newest_ == none ? oldest_ : this->record(newest_).newer) = slot;
-  newest_ = slot;
+void ObjectTable::link_newest(ObjectRecord& object) noexcept {
+  object.older = newest_;
+  object.newer = nullptr;
+  (newest_ == nullptr ? oldest_ : newest_->newer) = &object;
+  newest_ = &object;
 }
 
-void ObjectTable::unlink(Slot slot) noexcept {
-  const Record& record = this->record(slot);
-  (record.older == none ? oldest_ : this->record(record.older).newer) = record.newer;
-  (record.newer == none ? newest_ : this->record(record.newer).older) = record.older;
+void ObjectTable::unlink(ObjectRecord& object) noexcept {
+  (object.older == nullptr ? oldest_ : object.older->newer) = object.newer;
+  (object.newer == nullptr ? newest_ : object.newer->older) = object.older;
 }
 
 }  // namespace barrio::mobile::detail

@@ -120,7 +120,7 @@ class Store::Core {
     wait_until(lock, [&] { return transfer->n_left == 0; });
     Object& object = find(id);
     object.transfer.reset();
-    memory_bytes_ -= room_of(object.n_bytes);
+    release(room_of(object.n_bytes));
     if (transfer->error != 0)
       refuse(ErrorCode::failed, options_.folder,
              fmt::format("object {} of the scratch file there cannot be read: {}", id, std::strerror(transfer->error)));
@@ -146,7 +146,7 @@ class Store::Core {
     }
     const Object& object = find(id);
     if (object.transfer) {
-      memory_bytes_ -= room_of(object.n_bytes);
+      release(room_of(object.n_bytes));
       if (object.transfer->is_write) waiting_bytes_ -= room_of(object.n_bytes);
     }
     extents_.free(object.offset, room_of(object.n_bytes));
@@ -202,6 +202,15 @@ class Store::Core {
     return std::max(Block::padded(n_bytes), Block::alignment);
   }
 
+  void hold(std::size_t n_bytes) noexcept {
+    memory_bytes_ += n_bytes;
+    if (options_.memory != nullptr) options_.memory->add(n_bytes);
+  }
+  void release(std::size_t n_bytes) noexcept {
+    memory_bytes_ -= n_bytes;
+    if (options_.memory != nullptr) options_.memory->subtract(n_bytes);
+  }
+
   Object& find(Id id) {
     const auto found = objects_.find(id);
     if (found == objects_.end()) refuse(ErrorCode::usage, fmt::format("object {}", id), "is not in the store");
@@ -225,7 +234,7 @@ class Store::Core {
       pieces_.insert(pieces_.begin() + static_cast<std::ptrdiff_t>(n_reads_), made.begin(), made.end());
       n_reads_ += made.size();
     }
-    memory_bytes_ += n;
+    hold(n);
     wake_.notify_all();
     return transfer;
   }
@@ -264,7 +273,7 @@ class Store::Core {
       // the object is on the disk alone from now on
       if (const auto found = objects_.find(piece.id); found != objects_.end() && found->second.transfer) {
         const std::size_t n = room_of(found->second.n_bytes);
-        memory_bytes_ -= n;
+        release(n);
         waiting_bytes_ -= n;
         found->second.transfer.reset();
       }
