@@ -429,6 +429,14 @@ class Delaunay : public Command {
     result["audit"] = Json::parse(text);
   }
 
+  /// Write how long the disk was busy, and how much of that ranks had to wait for it.
+  [[nodiscard]] static std::string text_of_disk(const Json& seconds) {
+    const auto run = seconds["run"].get<double>();
+    const auto percent = [&](const char* what) { return run > 0.0 ? 100.0 * seconds[what].get<double>() / run : 0.0; };
+    return fmt::format("  the disk was busy for {:.0f} % of the refinement; ranks waited for it for {:.0f} %\n",
+                       percent("disk"), percent("waiting_for_disk"));
+  }
+
   [[nodiscard]] std::string text_of_mesh(const Json& r) const {
     const auto n = [&](const Json& of) { return format_count(of.get<std::int64_t>()); };
     const double seconds = r["seconds_of_triangulating"].get<double>() + r["seconds_of_refining"].get<double>();
@@ -449,7 +457,8 @@ class Delaunay : public Command {
       text += fmt::format("  scratch file: {} written, {} read; a rank had at most {} in memory\n",
                           format_bytes(r["parts"]["bytes_written"].get<std::uint64_t>()),
                           format_bytes(r["parts"]["bytes_read"].get<std::uint64_t>()),
-                          format_bytes(r["peak_bytes_of_rank"].get<std::uint64_t>()));
+                          format_bytes(r["peak_bytes_of_rank"].get<std::uint64_t>())) +
+              text_of_disk(r["parts"]["seconds"]);
     if (const auto projection = r["projection"].get<std::string>(); !projection.empty())
       text += fmt::format("  projected: {}{}\n", projection,
                           r["has_default_projection"].get<bool>()

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "barrio/base/ids.hpp"
@@ -132,6 +133,13 @@ struct PartReport {
   double seconds_of_decomposition = 0.0;
   double seconds_of_first_step = 0.0;  ///< of the slowest rank
   double seconds_of_other_steps = 0.0;
+  double seconds_of_run = 0.0;  ///< both, with messages and waits
+  /// Of an average rank: refining; transfers of the disk, of which some run while it refines; and waiting for them.
+  double seconds_computing = 0.0;
+  double seconds_of_disk = 0.0;
+  double seconds_waiting_for_disk = 0.0;
+  /// Most bytes in memory of a rank, all and by owner; nothing without a limit.
+  std::vector<std::pair<std::string, std::uint64_t>> max_memory = {};
   std::uint64_t bytes_written = 0;  ///< to the disk, by all ranks
   std::uint64_t bytes_read = 0;
 };

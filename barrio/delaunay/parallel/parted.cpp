@@ -8,6 +8,7 @@
 #include <limits>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "barrio/base/error.hpp"
 #include "barrio/base/hash.hpp"
@@ -158,6 +159,8 @@ void validate(mpi::Context& context, const PartedTriangulation& parted) {
 }
 
 Json to_json(const PartReport& report) {
+  Json memory = Json::object();
+  for (const auto& [owner, n_bytes] : report.max_memory) memory[owner] = n_bytes;
   return {{"n", report.n_parts},
           {"coarse_triangles", report.n_coarse_triangles},
           {"corridor_points", report.n_corridor_points},
@@ -175,7 +178,12 @@ Json to_json(const PartReport& report) {
           {"seconds",
            {{"decomposition", report.seconds_of_decomposition},
             {"first_step", report.seconds_of_first_step},
-            {"other_steps", report.seconds_of_other_steps}}}};
+            {"other_steps", report.seconds_of_other_steps},
+            {"run", report.seconds_of_run},
+            {"computing", report.seconds_computing},
+            {"disk", report.seconds_of_disk},
+            {"waiting_for_disk", report.seconds_waiting_for_disk}}},
+          {"max_memory_of_rank", std::move(memory)}};
 }
 
 }  // namespace barrio::delaunay

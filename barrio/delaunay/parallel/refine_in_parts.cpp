@@ -12,9 +12,11 @@
 #include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "barrio/base/error.hpp"
 #include "barrio/base/hash.hpp"
+#include "barrio/base/memory_account.hpp"
 #include "barrio/base/sort_unique.hpp"
 #include "barrio/base/trace.hpp"
 #include "barrio/delaunay/kernel/interfaces.hpp"
@@ -113,6 +115,8 @@ class PartedRefinement {
   void share_names(const Triangulation& mesh);
   void add_handlers();
   void refine();
+  /// Report times and memory of all ranks. Collective.
+  void report_times(double seconds);
   void take_first_step(mobile::Turn& turn, Part& part);
   void take_splits(mobile::Turn& turn, Part& part, const Splits& message);
   void follow(mobile::Turn& turn, Part& part, Kept& kept);
@@ -336,6 +340,7 @@ void PartedRefinement::add_handlers() {
 }
 
 void PartedRefinement::refine() {
+  const auto start = std::chrono::steady_clock::now();
   options_.progress = [this](std::int64_t n_now) {
     turn_->serve();
     if (part_options_.progress) part_options_.progress(n_done_ + n_now);
@@ -354,9 +359,33 @@ void PartedRefinement::refine() {
     runtime().run({.supersteps = true});
     report_.n_exchanges += static_cast<int>(runtime().statistics().steps - n_steps);
   }
-  report_.seconds_of_first_step = mpi::max(context_, seconds_of_first_step_);
-  report_.seconds_of_other_steps = mpi::max(context_, seconds_of_other_steps_);
+  report_times(seconds_since(start));
   runtime().close();
+}
+
+void PartedRefinement::report_times(double seconds) {
+  const mobile::StoreStatistics disk = runtime().statistics().store;
+  std::array<double, 3> maxima{seconds_of_first_step_, seconds_of_other_steps_, seconds};
+  mpi::all_reduce(context_, std::span<double>(maxima), MPI_MAX);
+  report_.seconds_of_first_step = maxima[0];
+  report_.seconds_of_other_steps = maxima[1];
+  report_.seconds_of_run = maxima[2];
+  std::array<double, 3> means{seconds_of_first_step_ + seconds_of_other_steps_, disk.seconds_busy,
+                              disk.seconds_waiting};
+  mpi::all_reduce(context_, std::span<double>(means), MPI_SUM);
+  for (double& one : means) one /= context_.size();
+  report_.seconds_computing = means[0];
+  report_.seconds_of_disk = means[1];
+  report_.seconds_waiting_for_disk = means[2];
+  if (const MemoryAccount& memory = runtime().memory(); memory.has_limit()) {
+    report_.max_memory = {{"all", memory.max_bytes()}};
+    for (const MemoryAccount::Owner& owner : memory.owners())
+      report_.max_memory.emplace_back(owner.name(), owner.max_bytes());
+    std::vector<std::uint64_t> bytes;
+    for (const auto& one : report_.max_memory) bytes.push_back(one.second);
+    mpi::all_reduce(context_, std::span<std::uint64_t>(bytes), MPI_MAX);
+    for (std::size_t i = 0; i < bytes.size(); ++i) report_.max_memory[i].second = bytes[i];
+  }
 }
 
 void PartedRefinement::take_first_step(mobile::Turn& turn, Part& part) {

@@ -82,6 +82,15 @@ class InParts(Case):
         self.assertTrue(filecmp.cmp(whole, small, shallow=False))
         self.assertEqual(limited.json()["options"]["memory"], 6_000_000)
         self.assertGreater(limited.json()["parts"]["bytes_written"], 5_000_000)
+        seconds = limited.json()["parts"]["seconds"]
+        self.assertGreater(seconds["disk"], 0)
+        self.assertGreater(seconds["computing"], 0)
+        self.assertLessEqual(seconds["computing"] + seconds["waiting_for_disk"], seconds["run"])
+        held = limited.json()["parts"]["max_memory_of_rank"]
+        self.assertLessEqual(held["all"], 3_000_000)
+        self.assertGreater(held["objects"], 500_000)
+        self.assertGreater(held["blocks of the disk"], 0)
+        self.assertEqual(made.json()["parts"]["max_memory_of_rank"], {})
         self.assertLess(limited.json()["memory_bytes"], 6_000_000)
         self.assertGreater(made.json()["memory_bytes"], 20_000_000)
         events = json.loads((self.folder / "trace.json").read_text())

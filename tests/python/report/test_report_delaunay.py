@@ -71,6 +71,29 @@ def test_snapping_is_told(tmp_path: Path, write: Write) -> None:
         assert "snapped" not in text_of(report(tmp_path, write(document)))
 
 
+def test_parts_and_the_disk_are_told(tmp_path: Path, write: Write) -> None:
+    document = made.delaunay()
+    document["options"]["memory"] = 1_000_000
+    document["parts"] = {
+        "n": 64,
+        "interfaces": 700,
+        "exchanges": 2,
+        "imbalance_of_parts": 1.06,
+        "bytes_written": 7_000_000,
+        "seconds": {"run": 2.0, "computing": 1.7, "disk": 0.9, "waiting_for_disk": 0.1},
+    }
+    text = text_of(report(tmp_path, write(document)))
+    assert "The domain was cut into 64 parts along 700 edges" in text
+    assert (
+        "Of the refinement's time, ranks computed for 85 % and waited for the disk for 5 %; it was busy for 45 %, "
+        "so 40 % of the time were overlapped." in text
+    )
+    document["parts"]["seconds"] = {"run": 0.0}
+    assert "overlapped" not in text_of(report(tmp_path, write(document)))
+    document["parts"]["seconds"] = "long"
+    assert "64 parts" in text_of(report(tmp_path, write(document)))
+
+
 def test_a_triangulation_is_shown_with_its_angles(tmp_path: Path, write: Write) -> None:
     page = report(tmp_path, write(made.delaunay()))
     assert check(page).headings[:2] == ["Triangulation", "Time per phase and rank"]

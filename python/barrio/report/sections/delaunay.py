@@ -98,7 +98,23 @@ def _in_parts(document: Document) -> str:
     if written:
         limit = words.in_bytes(document.number("options", "memory"))
         said += f" Of memory for them, {limit} were allowed on a node: {words.in_bytes(written)} went to the disk."
+        said += _overlap(document)
     return said
+
+
+def _overlap(document: Document) -> str:
+    """Write how much of the disk's time was hidden by refinement."""
+    run = document.number("parts", "seconds", "run")
+    if not run:
+        return ""
+    computing, disk, waiting = (
+        100 * (document.number("parts", "seconds", what) or 0.0) / run
+        for what in ("computing", "disk", "waiting_for_disk")
+    )
+    return (
+        f" Of the refinement's time, ranks computed for {computing:.0f} % and waited for the disk for {waiting:.0f} %;"
+        f" it was busy for {disk:.0f} %, so {max(disk - waiting, 0.0):.0f} % of the time were overlapped."
+    )
 
 
 def _asked(document: Document) -> str:
