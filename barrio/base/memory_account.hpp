@@ -52,7 +52,7 @@ class MemoryAccount {
     std::atomic<std::uint64_t> max_bytes_ = 0;
   };
 
-  /// @param max_bytes  limit; 0: none
+  /// Make an account without owners. @param max_bytes  limit; 0: none
   explicit MemoryAccount(std::uint64_t max_bytes = 0) : limit_(max_bytes > 0 ? max_bytes : UINT64_MAX) {}
   MemoryAccount(const MemoryAccount&) = delete;
   MemoryAccount& operator=(const MemoryAccount&) = delete;

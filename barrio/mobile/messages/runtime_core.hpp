@@ -106,7 +106,7 @@ class RuntimeCore {
   Rank rank_;
   std::vector<TypeEntry> types_;
   std::vector<HandlerEntry> handlers_;
-  /// What a message needs of its handler.
+  /// Handler, as a message needs it.
   struct Call {
     void (*function)(void* handler, Turn& turn, void* object, std::span<const std::byte> bytes);
     void* handler;
