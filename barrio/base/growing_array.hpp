@@ -18,6 +18,8 @@ namespace detail {
 void free_block(void* block, std::size_t n_bytes) noexcept;
 /// Reserve bytes in the account of this thread, if it has one: see MemoryGrowth. @throws as MemoryAccount::reserve
 void reserve_growth(std::uint64_t n_bytes);
+/// Subtract bytes that an array no longer has from what was reserved.
+void end_growth(std::uint64_t n_bytes) noexcept;
 }  // namespace detail
 
 /// Contiguous array of any number of items. It grows by an eighth. Where the system can, the memory of large arrays
@@ -40,7 +42,11 @@ class GrowingArray {
   }
   GrowingArray(const GrowingArray&) = delete;
   GrowingArray& operator=(const GrowingArray&) = delete;
-  ~GrowingArray() { detail::free_block(items_, capacity_ * sizeof(T)); }
+  ~GrowingArray() {
+    if (capacity_ == 0) return;
+    detail::free_block(items_, capacity_ * sizeof(T));
+    detail::end_growth(capacity_ * sizeof(T));
+  }
 
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
@@ -71,7 +77,8 @@ class GrowingArray {
   }
   /// Release unused capacity.
   void shrink_to_fit() noexcept {
-    if (size_ < capacity_) static_cast<void>(change_capacity(size_));
+    const std::size_t before = capacity_;
+    if (size_ < capacity_ && change_capacity(size_)) detail::end_growth((before - capacity_) * sizeof(T));
   }
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept { return std::uint64_t{capacity_} * sizeof(T); }
 

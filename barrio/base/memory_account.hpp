@@ -95,8 +95,9 @@ class MemoryAccount {
 };
 
 /// While it lives, each `GrowingArray` that grows on this thread reserves the bytes first, and adds them to an owner.
-/// Where they do not fit, the array grows all the same: what is in use may exceed the limit. At the end the owner holds
-/// what it held before; its account of the arrays is the caller's again. Scopes may be nested: the innermost counts.
+/// Where they do not fit, the array grows all the same: what is in use may exceed the limit. Bytes of arrays that
+/// shrink or end are subtracted, down to none. At the end the owner holds what it held before; its account of the
+/// arrays is the caller's again. Scopes may be nested: the innermost counts.
 class MemoryGrowth {
  public:
   MemoryGrowth(MemoryAccount& account, MemoryAccount::Owner& owner) noexcept;
@@ -108,6 +109,8 @@ class MemoryGrowth {
 
   /// Reserve and add bytes in the innermost scope of this thread, if there is one. @throws as MemoryAccount::reserve
   static void grow(std::uint64_t n_bytes);
+  /// Subtract bytes in the innermost scope of this thread, at most those that it has.
+  static void shrink(std::uint64_t n_bytes) noexcept;
 
  private:
   MemoryAccount& account_;

@@ -79,6 +79,15 @@ TEST(MemoryAccount, ArraysReserveWhatTheyGrowBy) {
     items.reserve(400);
     EXPECT_EQ(scope.bytes(), 4'000U) << "it did not grow";
     {
+      GrowingArray<std::int64_t> copy;
+      copy.reserve(100);
+      EXPECT_EQ(scope.bytes(), 4'800U);
+      copy.resize(30);
+      copy.shrink_to_fit();
+      EXPECT_EQ(scope.bytes(), 4'240U);
+    }
+    EXPECT_EQ(scope.bytes(), 4'000U) << "the copy is gone";
+    {
       MemoryAccount other;
       MemoryAccount::Owner& inner = other.add_owner("inner");
       const MemoryGrowth nested(other, inner);

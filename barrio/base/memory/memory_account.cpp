@@ -57,6 +57,15 @@ void MemoryGrowth::grow(std::uint64_t n_bytes) {
   scope->n_bytes_ += n_bytes;
 }
 
+void MemoryGrowth::shrink(std::uint64_t n_bytes) noexcept {
+  MemoryGrowth* const scope = innermost;
+  if (scope == nullptr) return;
+  const std::uint64_t n = std::min(n_bytes, scope->n_bytes_);
+  scope->owner_.subtract(n);
+  scope->n_bytes_ -= n;
+}
+
 void detail::reserve_growth(std::uint64_t n_bytes) { MemoryGrowth::grow(n_bytes); }
+void detail::end_growth(std::uint64_t n_bytes) noexcept { MemoryGrowth::shrink(n_bytes); }
 
 }  // namespace barrio

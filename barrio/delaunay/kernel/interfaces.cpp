@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <iterator>
 #include <utility>
+#include <vector>
 
 namespace barrio::delaunay::detail {
 void Interfaces::add(const Triangulation& mesh, const std::array<std::int32_t, 2>& ends, std::int32_t segment) {
@@ -11,7 +13,14 @@ void Interfaces::add(const Triangulation& mesh, const std::array<std::int32_t, 2
   const Point& b = mesh.point(ends[1]);
   const std::int32_t axis = std::abs(b[0] - a[0]) >= std::abs(b[1] - a[1]) ? 0 : 1;
   pieces_.emplace(edge_key(ends[0], ends[1]), Piece{.interface = size()});
-  entries_.push_back({.segment = segment, .axis = axis, .is_ascending = a[axis] < b[axis], .vertices = {}});
+  const bool is_ascending = a[axis] < b[axis];
+  const std::pair first(ends[0], a);
+  const std::pair second(ends[1], b);
+  entries_.push_back({.segment = segment,
+                      .axis = axis,
+                      .is_ascending = is_ascending,
+                      .ends = {is_ascending ? first : second, is_ascending ? second : first},
+                      .vertices = {}});
 }
 
 std::int32_t Interfaces::find(std::int32_t a, std::int32_t b) const noexcept {
@@ -26,53 +35,50 @@ void Interfaces::split(const Triangulation& mesh, std::int32_t interface, std::i
   pieces_.emplace(edge_key(vertex, to), Piece{.interface = interface});
   const Point& p = mesh.point(vertex);
   entries_[interface].vertices.emplace_back(vertex, p);
+  entries_[interface].is_sorted = false;
   if (!is_wanted(interface, p)) splits_.push_back({interface, p});
 }
 
-std::vector<std::int32_t> Interfaces::rows_to_split(const Triangulation& mesh) const {
-  struct Found {
-    std::int32_t interface;
-    double along;
-    std::int32_t row;
-  };
-  std::vector<Found> found;
-  for (const auto& [key, piece] : pieces_) {
-    const auto a = static_cast<std::int32_t>(key >> 32U);
-    const auto b = static_cast<std::int32_t>(key & 0xffffffffU);
-    if (!must_split(mesh, piece.interface, a, b)) continue;
-    const std::int32_t axis = entries_[piece.interface].axis;
-    found.push_back({piece.interface, std::min(mesh.point(a)[axis], mesh.point(b)[axis]), piece.row});
-  }
-  std::ranges::sort(found, {}, [](const Found& one) { return std::pair(one.interface, one.along); });
+void Interfaces::sort(Entry& entry) {
+  if (std::exchange(entry.is_sorted, true)) return;
+  std::ranges::sort(entry.vertices, {}, [axis = entry.axis](const auto& one) { return one.second[axis]; });
+}
+
+std::vector<std::int32_t> Interfaces::rows_to_split() {
   std::vector<std::int32_t> rows;
-  rows.reserve(found.size());
-  for (const Found& one : found) rows.push_back(one.row);
+  std::pair<std::int32_t, std::int32_t> latest(-1, -1);
+  for (const Wanted& wanted : wanted_) {
+    Entry& entry = entries_[wanted.interface];
+    sort(entry);
+    const auto along = [axis = entry.axis](const auto& one) { return one.second[axis]; };
+    const auto next = std::ranges::lower_bound(entry.vertices, wanted.along, {}, along);
+    if (next != entry.vertices.end() && along(*next) == wanted.along) continue;  // it was split there
+    const std::int32_t from = next == entry.vertices.begin() ? entry.ends[0].first : std::prev(next)->first;
+    const std::int32_t to = next == entry.vertices.end() ? entry.ends[1].first : next->first;
+    if (std::exchange(latest, std::pair(from, to)) == latest) continue;
+    if (const auto piece = pieces_.find(edge_key(from, to)); piece != pieces_.end()) rows.push_back(piece->second.row);
+  }
   return rows;
 }
 
 std::vector<InterfaceSplit> Interfaces::take_splits() { return std::exchange(splits_, {}); }
 
-std::vector<std::int32_t> Interfaces::chain(std::int32_t interface) const {
-  const Entry& entry = entries_[interface];
-  auto sorted = entry.vertices;
-  std::ranges::sort(sorted, {}, [&](const std::pair<std::int32_t, Point>& one) {
-    const double along = one.second[entry.axis];
-    return entry.is_ascending ? along : -along;
-  });
-  std::vector<std::int32_t> vertices;
-  vertices.reserve(sorted.size());
-  for (const auto& [vertex, at] : sorted) vertices.push_back(vertex);
-  return vertices;
+void Interfaces::append_chain(std::int32_t interface, std::vector<std::int32_t>& to) {
+  Entry& entry = entries_[interface];
+  sort(entry);
+  const auto first = std::ssize(to);
+  for (const auto& [vertex, at] : entry.vertices) to.push_back(vertex);
+  if (!entry.is_ascending) std::reverse(to.begin() + first, to.end());
 }
 
 void Interfaces::want(std::int32_t interface, std::span<const Point> positions) {
-  const Entry& entry = entries_[interface];
-  std::vector<Point> present;
-  present.reserve(entry.vertices.size());
-  for (const auto& [vertex, at] : entry.vertices) present.push_back(at);
-  std::ranges::sort(present);
-  for (const Point& p : positions)
-    if (!std::ranges::binary_search(present, p)) wanted_.push_back({interface, p[entry.axis], p});
+  Entry& entry = entries_[interface];
+  sort(entry);
+  const auto along = [axis = entry.axis](const auto& one) { return one.second[axis]; };
+  for (const Point& p : positions) {
+    const auto found = std::ranges::lower_bound(entry.vertices, p[entry.axis], {}, along);
+    if (found == entry.vertices.end() || found->second != p) wanted_.push_back({interface, p[entry.axis], p});
+  }
 }
 
 void Interfaces::sort_wanted() {

@@ -47,7 +47,8 @@ class Interfaces {
     if (const auto found = pieces_.find(edge_key(a, b)); found != pieces_.end()) found->second.row = row;
   }
   /// List the rows of the triangles whose pieces must be split, in the order of interfaces and along each of them.
-  [[nodiscard]] std::vector<std::int32_t> rows_to_split(const Triangulation& mesh) const;
+  /// Cost: O(log n) for each wanted position, for n vertices of its interface; more after splits
+  [[nodiscard]] std::vector<std::int32_t> rows_to_split();
 
   /// Note that a piece was split.
   void split(const Triangulation& mesh, std::int32_t interface, std::int32_t from, std::int32_t to,
@@ -58,8 +59,9 @@ class Interfaces {
   [[nodiscard]] std::int64_t n_vertices(std::int32_t interface) const noexcept {
     return std::ssize(entries_[interface].vertices);
   }
-  /// Return all vertices in the interior of an interface, from its first end to its second. Cost: O(n log n) for n
-  [[nodiscard]] std::vector<std::int32_t> chain(std::int32_t interface) const;
+  /// Append all vertices in the interior of an interface, from its first end to its second. Cost: O(n) for n; O(n log
+  /// n) after splits
+  void append_chain(std::int32_t interface, std::vector<std::int32_t>& to);
 
   /// Ask for splits that the other part of an interface has made; those that this part has made too are left out.
   /// Cost: O(n log n) for the vertices of the interface and the positions together
@@ -79,7 +81,9 @@ class Interfaces {
     std::int32_t segment = -1;
     std::int32_t axis = 0;  // along which it is longer: coordinates are monotone on it
     bool is_ascending = true;
-    std::vector<std::pair<std::int32_t, Point>> vertices;  // in its interior, in the order in which they were made
+    bool is_sorted = true;
+    std::array<std::pair<std::int32_t, Point>, 2> ends{};  // ascending along the axis
+    std::vector<std::pair<std::int32_t, Point>> vertices;  // in its interior
   };
   struct Piece {
     std::int32_t interface = 0;
@@ -90,6 +94,9 @@ class Interfaces {
     double along = 0.0;
     Point p{};
   };
+
+  /// Sort the vertices of an interface along its axis.
+  static void sort(Entry& entry);
 
   std::vector<Entry> entries_;
   std::unordered_map<std::uint64_t, Piece> pieces_;  // by their ends

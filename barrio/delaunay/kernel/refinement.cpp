@@ -412,7 +412,7 @@ void Refinement::run(std::span<const std::int32_t> rows) {
 }
 
 void Refinement::follow_interfaces() {
-  for (const std::int32_t row : setting_.interfaces->rows_to_split(*mesh_)) {
+  for (const std::int32_t row : setting_.interfaces->rows_to_split()) {
     const Triangle& t = mesh_->triangle(row);
     for (std::uint32_t e = 0; e < 3; ++e)
       if (t.is_segment(e) && must_split(Side(row, e))) note(Side(row, e));

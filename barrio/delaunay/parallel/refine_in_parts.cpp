@@ -434,7 +434,7 @@ void PartedRefinement::follow(mobile::Turn& turn, Part& part, Kept& kept) {
   kept.interfaces.sort_wanted();
   turn_ = &turn;
   const RefineReport report = refined(part, kept, [](Refinement& refinement) { refinement.follow_interfaces(); });
-  if (report.is_complete && !kept.interfaces.rows_to_split(part.mesh).empty())
+  if (report.is_complete && !kept.interfaces.rows_to_split().empty())
     refuse(ErrorCode::internal, fmt::format("part {}", part.number), "has not followed all splits of its interfaces");
   kept.interfaces.clear_wanted();
   end_turn(part, kept, report);
@@ -476,8 +476,7 @@ void PartedRefinement::end_turn(Part& part, Kept& kept, const RefineReport& repo
   part.chains.clear();
   part.chain_end.clear();
   for (std::int32_t f = 0; f < kept.interfaces.size(); ++f) {
-    const std::vector<std::int32_t> chain = kept.interfaces.chain(f);
-    part.chains.insert(part.chains.end(), chain.begin(), chain.end());
+    kept.interfaces.append_chain(f, part.chains);
     part.chain_end.push_back(static_cast<std::int32_t>(part.chains.size()));
   }
 }
