@@ -390,10 +390,8 @@ void PartedRefinement::report_times(double seconds) {
 
 void PartedRefinement::take_first_step(mobile::Turn& turn, Part& part) {
   const barrio::Region region(context_.trace(), part_region);
-  constexpr std::uint64_t bytes_a_triangle = 50;  // with half a vertex and links of the queue
   const auto start = std::chrono::steady_clock::now();
   Kept& kept = kept_of(part);
-  turn.reserve(bytes_a_triangle * static_cast<std::uint64_t>(part.n_expected));
   turn_ = &turn;
   end_turn(part, kept, refined(part, kept, [](Refinement& refinement) { refinement.run(); }));
   n_done_ += kept.n_triangles;
