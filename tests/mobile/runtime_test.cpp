@@ -215,6 +215,9 @@ struct Heap {
 struct Grow {
   std::uint64_t n;
 };
+struct Ask {
+  std::uint64_t n_bytes;
+};
 
 TEST(Runtime, AnObjectThatGrowsMakesRoomBefore) {
   if (!has_disk()) GTEST_SKIP() << disk() << " is in memory";
@@ -234,6 +237,16 @@ TEST(Runtime, AnObjectThatGrowsMakesRoomBefore) {
     for (const MobilePtr<Heap> one : mine) runtime.send(one, Grow{2'500});  // 20 kB each: 400 kB a round
     runtime.run();
   }
+  bool has_asked = false;
+  runtime.on<Heap, Ask>([&](Turn& turn, Heap&, const Ask& ask) {
+    turn.reserve(ask.n_bytes);  // for a container that does not ask by itself
+    EXPECT_LE(turn.runtime().memory_bytes() + ask.n_bytes, limit);
+    turn.set_unchanged();
+    has_asked = true;
+  });
+  runtime.send(mine.front(), Ask{limit / 2});
+  runtime.run();
+  EXPECT_TRUE(has_asked);
   EXPECT_GT(max_bytes, limit / 2);
   EXPECT_LE(max_bytes, limit) << "an object in use was counted when it had grown, not before";
   EXPECT_LE(runtime.memory().max_bytes(), limit);
