@@ -26,6 +26,9 @@ constexpr bool has_persistent_requests = false;  // the simulator never ends a r
 constexpr bool has_persistent_requests = true;
 #endif
 
+/// Exchanges of this thread that were begun, and whose contents are being checked.
+thread_local std::vector<RepeatedCore*> in_check;
+
 /// Stopwatch that adds the time it lives to a sum.
 class Stopwatch {
  public:
@@ -110,6 +113,7 @@ RepeatedCore::RepeatedCore(mpi::Context& context, std::span<const Outgoing> outg
 RepeatedCore::~RepeatedCore() {
   BARRIO_ASSERT(cheap, (!is_travelling_ || requests_.empty()) && "an exchange was dropped between begin() and end()");
   learnt_->leave(this);
+  std::erase(in_check, this);
   int is_over = 0;
   MPI_Finalized(&is_over);
   for (MPI_Request& request : persistent_)
@@ -140,6 +144,7 @@ RepeatedCore::IdleWait::IdleWait(RepeatedCore& core)
 
 void RepeatedCore::IdleWait::operator()() {
   constexpr std::uint64_t polls_per_look_at_the_clock = 1024;
+  core_.pass_other_checks();
   pause_();
   if (++n_polls_ % polls_per_look_at_the_clock != 0) return;
   const double now = mpi::seconds_now();
@@ -196,7 +201,7 @@ std::string RepeatedCore::likely_cause() {
 }
 
 void RepeatedCore::wait_all(std::span<MPI_Request> requests) {
-  if (context_.wait_policy().kind == mpi::WaitPolicy::Kind::block) {
+  if (may_block()) {
     mpi::wait_all(requests, context_.wait_policy());
     return;
   }
@@ -212,6 +217,7 @@ void RepeatedCore::begin_check() {
   if (!is_checked_ || requests_.empty()) return;
   check_ = std::make_unique<ContentsCheck>(context_, *wires_, tag_, contents_);
   is_checking_ = true;
+  if (!is_threaded()) in_check.push_back(this);
 }
 
 bool RepeatedCore::pass_check() {
@@ -220,13 +226,30 @@ bool RepeatedCore::pass_check() {
   is_refused_.store(check_->has_misfit(), std::memory_order_release);
   throw_if_refused();
   is_checking_ = false;
+  std::erase(in_check, this);
   receive_checked();
   return true;
 }
 
+bool RepeatedCore::has_other_checks() const noexcept {
+  return std::ranges::any_of(in_check, [this](const RepeatedCore* one) { return one != this; });
+}
+
+bool RepeatedCore::may_block() const noexcept {
+  return context_.wait_policy().kind == mpi::WaitPolicy::Kind::block && !has_other_checks();
+}
+
+void RepeatedCore::pass_other_checks() {
+  if (!has_other_checks() || is_threaded()) return;
+  for (RepeatedCore* const one : std::vector(in_check)) {
+    // where contents do not fit, its own end() says so
+    if (one == this || !one->check_->test() || one->check_->has_misfit()) continue;
+    one->pass_check();
+  }
+}
+
 void RepeatedCore::wait_for_check() {
-  const bool blocks = context_.wait_policy().kind == mpi::WaitPolicy::Kind::block;
-  if (is_checking_ && blocks) mpi::wait_all(check_->receives(), context_.wait_policy());
+  if (is_checking_ && may_block()) mpi::wait_all(check_->receives(), context_.wait_policy());
   IdleWait wait(*this);
   while (!pass_check()) wait();
 }
@@ -429,7 +452,7 @@ bool RepeatedCore::record_arrived(bool blocks) {
 }
 
 void RepeatedCore::find_arrived(bool waits) {
-  const bool blocks = waits && context_.wait_policy().kind == mpi::WaitPolicy::Kind::block;
+  const bool blocks = waits && may_block();
   IdleWait wait(*this);
   if (is_threaded()) {
     for (; waits && !arrivals_.next_wire(); wait()) throw_if_refused();
@@ -500,6 +523,7 @@ void RepeatedCore::end(const Arrived& arrived) {
   if (check_) {
     if (!is_threaded()) wait_all(check_->sends());
     check_.reset();
+    std::erase(in_check, this);
   }
   is_travelling_ = false;
   is_done_ = true;

@@ -69,6 +69,13 @@ class RepeatedCore : public EngineJob {
   /// @throws Error{usage} if a peer exchanges other contents
   bool pass_check();
   void wait_for_check();
+  /// Let the checks of the other exchanges that this thread has begun go on: a rank that waits for one of them may wait
+  /// for receives that follow its check here.
+  void pass_other_checks();
+  /// Tell whether another exchange that this thread has begun is in its check, so that no call of MPI may block.
+  [[nodiscard]] bool has_other_checks() const noexcept;
+  /// Tell whether calls of MPI may block until a message has arrived.
+  [[nodiscard]] bool may_block() const noexcept;
   void throw_if_refused() const;
   /// Tell whether a message is received only when the check has passed.
   [[nodiscard]] bool is_deferred(std::size_t wire) const noexcept;
