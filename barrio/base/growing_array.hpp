@@ -62,8 +62,11 @@ class GrowingArray {
   void reserve(std::size_t capacity) {
     if (capacity <= capacity_) return;
     if (capacity > PTRDIFF_MAX / sizeof(T)) throw std::bad_alloc();
-    detail::reserve_growth((capacity - capacity_) * sizeof(T));
-    if (!change_capacity(capacity)) throw std::bad_alloc();
+    const std::uint64_t n_more = (capacity - capacity_) * sizeof(T);
+    detail::reserve_growth(n_more);
+    if (change_capacity(capacity)) return;
+    detail::end_growth(n_more);
+    throw std::bad_alloc();
   }
   /// Resize to `size` items; new ones are not initialised.
   void resize(std::size_t size) {

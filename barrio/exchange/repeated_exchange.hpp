@@ -82,10 +82,10 @@ struct RepeatedExchangeStatistics {
 /// they have no messages: each exchange takes a tag of the block then. Later rounds may be begun in any order, unless
 /// the block has one tag, or more exchanges than tags; several may be under way at once. Messages from one rank to
 /// another arrive in the order in which both list them.
-/// Contents are the same under every strategy. Costs: no collective. No allocation in a round, with three exceptions:
-/// the first round of `wait_some` and `persistent`, the first that hands messages out one by one, and a few words in
-/// each round of `thread`. One message per entry of the lists; `coalesced` sends one per peer, `automatic` one for
-/// those that are joined.
+/// Contents are the same under every strategy. The thread that calls begin() calls the end() that follows. Costs: no
+/// collective. No allocation in a round, with three exceptions: the first round of `wait_some` and `persistent`, the
+/// first that hands messages out one by one, and a few words in each round of `thread`. One message per entry of the
+/// lists; `coalesced` sends one per peer, `automatic` one for those that are joined.
 class RepeatedExchange {
  public:
   /// Fill the bytes of one outgoing message, just before it is sent.
