@@ -161,12 +161,13 @@ class Stream {
   void send(Rank to, const T& message) { std::memcpy(packets_.allocate(to, sizeof(T)), &message, sizeof(T)); }
   /// Let packets leave that are not full. Never waits.
   void flush() { packets_.flush(); }
-  /// Give all messages that have arrived to a handler, which may send; then let packets leave that are not full. Never
-  /// waits.
+  /// Give all messages that have arrived to a handler, which may send. Packets that are not full leave, before and
+  /// after. Never waits.
   /// @param handler  called with (Rank from, const T& message)
   /// @return whether there were any @throws Error{usage} if a rank sends another type
   template <class Handler>
   bool poll(Handler&& handler) {
+    packets_.flush();
     bool is_some = false;
     while (const std::optional<PacketStream::Packet> packet = packets_.poll()) {
       is_some = true;

@@ -44,7 +44,8 @@ StreamCore::StreamCore(mpi::Context& context, const MessageKind& kind, const Str
   const std::size_t n = std::max<std::uint32_t>(options_.n_receives, 1);
   posted_.resize(n);
   receives_.assign(n, MPI_REQUEST_NULL);
-  for (std::size_t i = 0; i < n; ++i) post_receive(i);
+  n_unposted_ = n;
+  post_receives();
   open_rounds_.push_back(this);
   n_open_rounds_ += 1;
   context.set_idle_work([&rounds = open_rounds_] { take_in_all(rounds); });
@@ -63,7 +64,7 @@ StreamCore::~StreamCore() {
   std::erase(open_rounds_, this);
   n_open_rounds_ -= 1;
   // Messages to itself complete the posted receives.
-  std::vector<MPI_Request> sends(receives_.size(), MPI_REQUEST_NULL);
+  std::vector<MPI_Request> sends(receives_.size() - n_unposted_, MPI_REQUEST_NULL);
   for (MPI_Request& request : sends)
     MPI_Isend(nullptr, 0, MPI_UINT64_T, context_.rank(), tags_.first, context_.comm(), &request);
   MPI_Waitall(static_cast<int>(receives_.size()), receives_.data(), MPI_STATUSES_IGNORE);
@@ -145,6 +146,7 @@ std::byte* StreamCore::make_room(Rank to, std::size_t n_bytes) {
 
 void StreamCore::flush() {
   while (!written_.empty()) seal(written_.back());
+  post_receives();
 }
 
 /// End the packet that is being written: it leaves, or waits for room.
@@ -243,11 +245,15 @@ PairState::Ticket StreamCore::make_ticket(Slot slot) {
   return ticket;
 }
 
-void StreamCore::post_receive(std::size_t place) {
-  posted_[place] = take_buffer();
-  mpi::check(MPI_Irecv(posted_[place].data(), mpi::as_count(words_of(packet_bytes_)), MPI_UINT64_T, MPI_ANY_SOURCE,
-                       tags_.first, context_.comm(), &receives_[place]),
-             "MPI_Irecv");
+/// Post the receives of packets that were taken in, in the order of the ring.
+void StreamCore::post_receives() {
+  for (; n_unposted_ > 0; --n_unposted_) {
+    const std::size_t place = (first_ + receives_.size() - n_unposted_) % receives_.size();
+    posted_[place] = take_buffer();
+    mpi::check(MPI_Irecv(posted_[place].data(), mpi::as_count(words_of(packet_bytes_)), MPI_UINT64_T, MPI_ANY_SOURCE,
+                         tags_.first, context_.comm(), &receives_[place]),
+               "MPI_Irecv");
+  }
 }
 
 bool StreamCore::take_in() {
@@ -265,8 +271,10 @@ bool StreamCore::take_first() {
   mpi::check(MPI_Test(&receives_[first_], &done, &status), "MPI_Test");
   if (done == 0) return false;
   Buffer buffer = std::move(posted_[first_]);
-  post_receive(first_);
   first_ = (first_ + 1) % receives_.size();
+  // An answer leaves first, with `flush`, which posts the next receive; unless too few are left.
+  n_unposted_ += 1;
+  if (2 * n_unposted_ >= receives_.size()) post_receives();
   take_packet(status.MPI_SOURCE, std::move(buffer));
   return true;
 }
@@ -354,9 +362,14 @@ void StreamCore::finish_read() {
 
 bool StreamCore::next(PacketStream::Packet& packet) {
   context_.check_thread("reads a stream");
+  const bool has_read = in_reading_.has_value();
   finish_read();
-  if (readable_.empty()) (void)take_in();
-  if (readable_.empty()) return false;
+  if (readable_.empty()) {
+    // One packet at a time. After one was read an answer may wait to leave, so one call of MPI has to do.
+    while (readable_.empty() && (take_first() || (!has_read && take_first()))) continue;
+    if (!awaited_.empty()) (void)take_long();
+    if (readable_.empty()) return false;
+  }
   in_reading_ = readable_.front();
   readable_.pop_front();
   const Slot& slot = slots_[in_reading_->ticket];
@@ -384,13 +397,14 @@ void StreamCore::end_drain() {
 bool StreamCore::is_quiet(bool has_failed) {
   flush();
   if (!readable_.empty()) return false;  // packets of this rank to itself
-  if (quiescence_.advance(n_created_, n_processed_, has_failed)) return true;
   if (take_in_all(open_rounds_)) {
     pause_.reset();
     n_idle_polls_ = 0;
     idle_since_ = MPI_Wtime();
     return false;
   }
+  // not before that: a rank that waits for a moment begins no wave
+  if (quiescence_.advance(n_created_, n_processed_, has_failed)) return true;
   pause_();
   if (++n_idle_polls_ % polls_per_look_at_the_clock == 0) warn_if_stalled();
   return false;

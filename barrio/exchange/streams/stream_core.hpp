@@ -116,7 +116,7 @@ class StreamCore final : public Intake {
   [[nodiscard]] Buffer take_buffer();
   void return_buffer(Buffer buffer);
   [[nodiscard]] PairState::Ticket make_ticket(Slot slot);
-  void post_receive(std::size_t place);
+  void post_receives();
   /// Take in the packet in the receive that was posted first. @return false if it has not arrived
   bool take_first();
   void take_packet(Rank from, Buffer buffer);
@@ -145,6 +145,7 @@ class StreamCore final : public Intake {
   std::vector<Buffer> posted_;  // a ring
   std::vector<MPI_Request> receives_;
   std::size_t first_ = 0;         // the receive that was posted first
+  std::size_t n_unposted_ = 0;    // receives before it that are still to be posted again
   std::vector<Awaited> awaited_;  // long messages
   std::vector<MPI_Request> long_receives_;
   std::vector<int> completed_;
