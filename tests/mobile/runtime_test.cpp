@@ -148,10 +148,13 @@ void walk_on(Walker& walker, std::int64_t from, std::int64_t number, std::int64_
   }
 }
 
-void expect_walks(const RuntimeOptions& options, std::int64_t n_objects, std::size_t n_ballast, bool supersteps) {
+/// @param serves  some handlers look at the network, as those that compute for long do
+void expect_walks(const RuntimeOptions& options, std::int64_t n_objects, std::size_t n_ballast, bool supersteps,
+                  bool serves = false) {
   Runtime runtime(world(), options);
   const Walkers walkers(runtime, n_objects, n_ballast);
-  runtime.on<Walker, Step>([](Turn& turn, Walker& walker, const Step& step) {
+  runtime.on<Walker, Step>([serves](Turn& turn, Walker& walker, const Step& step) {
+    if (serves && step.number % 5 == 0) turn.serve();
     walk_on(walker, step.from, step.number, step.n_left,
             [&](MobilePtr<Walker> to, std::int64_t number, std::int64_t n_left) {
               if (number % 3 == 0) {
@@ -194,6 +197,8 @@ TEST(Runtime, EachMessageIsHandledOnceAndInOrder) {
   expect_walks({}, 20, 3, false);
   expect_walks({.stream = {.packet_bytes = 256, .n_receives = 2, .window = 1}}, 33, 3, false);
   expect_walks({}, 17, 0, true);
+  expect_walks({}, 20, 3, false, true);
+  expect_walks({.stream = {.packet_bytes = 256, .n_receives = 1, .window = 1}}, 33, 3, false, true);
 }
 
 TEST(Runtime, ObjectsAndMessagesThatDoNotFitLieOnTheDisk) {

@@ -227,33 +227,69 @@ ObjectRecord& RuntimeCore::pick() noexcept {
   return ready_.empty() ? absent_ready_.pop() : ready_.pop();
 }
 
-void RuntimeCore::deliver(std::span<const std::byte> packet) {
-  bool has_objects = false;
-  const std::byte* const end = packet.data() + packet.size();
-  for (const std::byte* at = packet.data(); at < end;) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, at, sizeof word);
-    at += sizeof word;
-    const ObjectId to = ObjectId::of_word(word);
-    const std::size_t n_bytes = read_field<std::uint32_t, offsetof(MessageHead, n_bytes)>(at);
-    if (read_field<MessageHead::Content, offsetof(MessageHead, content)>(at) == MessageHead::object) [[unlikely]] {
-      const auto type = read_field<std::uint16_t, offsetof(MessageHead, handler)>(at);
-      objects_.add(to, type, types_[type].unpack({at + sizeof(MessageHead), n_bytes}));
-      has_objects = true;
-    } else {
-      std::byte* place = is_plain_ ? objects_.append_at_once(to, sizeof(MessageHead) + n_bytes) : nullptr;
-      if (place == nullptr) [[unlikely]]
-        place = place_for(to, sizeof(MessageHead) + n_bytes);
-      std::memcpy(place, at, sizeof(MessageHead));
-      copy_words(place + sizeof(MessageHead), at + sizeof(MessageHead), n_bytes);
-    }
-    at += sizeof(MessageHead) + n_bytes;
-  }
-  // their messages came in packets of other ranks, so order is kept
-  if (has_objects && !orphans_.empty()) find_objects_of_orphans();
+inline RuntimeCore::Arrived RuntimeCore::read_arrived(const std::byte* at) noexcept {
+  std::uint64_t to = 0;
+  std::memcpy(&to, at, sizeof to);
+  const std::byte* const head = at + sizeof to;
+  return {ObjectId::of_word(to), head, read_field<std::uint32_t, offsetof(MessageHead, n_bytes)>(head),
+          read_field<MessageHead::Content, offsetof(MessageHead, content)>(head)};
 }
 
+inline void RuntimeCore::deliver_one(const Arrived& one) {
+  if (one.content == MessageHead::object) [[unlikely]] {
+    const auto type = read_field<std::uint16_t, offsetof(MessageHead, handler)>(one.head);
+    objects_.add(one.to, type, types_[type].unpack({one.head + sizeof(MessageHead), one.n_bytes}));
+    has_new_objects_ = true;
+    return;
+  }
+  std::byte* place = is_plain_ ? objects_.append_at_once(one.to, sizeof(MessageHead) + one.n_bytes) : nullptr;
+  if (place == nullptr) [[unlikely]]
+    place = place_for(one.to, sizeof(MessageHead) + one.n_bytes);
+  std::memcpy(place, one.head, sizeof(MessageHead));
+  copy_words(place + sizeof(MessageHead), one.head + sizeof(MessageHead), one.n_bytes);
+}
+
+void RuntimeCore::deliver(std::span<const std::byte> packet) {
+  const std::byte* const end = packet.data() + packet.size();
+  for (const std::byte* at = packet.data(); at < end;) {
+    const Arrived one = read_arrived(at);
+    at += sizeof(Envelope) + one.n_bytes;
+    deliver_one(one);
+  }
+  find_objects_of_orphans();
+}
+
+inline bool RuntimeCore::handle_at_once(const Arrived& one) {
+  const ObjectRecord* const object = objects_.find(one.to);
+  if (object == nullptr || object->is_ready || one.content != MessageHead::message) return false;
+  const Call& call = calls_[read_field<std::uint16_t, offsetof(MessageHead, handler)>(one.head)];
+  if (call.type != object->type) [[unlikely]]
+    refuse_type(one.to);
+  Turn turn(runtime_, one.to);
+  statistics_.turns += 1;
+  statistics_.handled_messages += 1;
+  call.function(call.handler, turn, object->object.get(), {one.head + sizeof(MessageHead), one.n_bytes});
+  return true;
+}
+
+void RuntimeCore::handle_packet(std::span<const std::byte> packet) {
+  const Clock::time_point start = Clock::now();
+  const std::uint64_t n_before = statistics_.handled_messages;
+  const std::uint64_t n_at_most = n_before + n_in_a_row_;
+  unread_ = packet;
+  // a handler that serves the network delivers what is unread, since the packet does not outlive that
+  while (!unread_.empty() && statistics_.handled_messages < n_at_most) {
+    const Arrived one = read_arrived(unread_.data());
+    unread_ = unread_.subspan(sizeof(Envelope) + one.n_bytes);
+    if (!handle_at_once(one)) deliver_one(one);
+  }
+  deliver(std::exchange(unread_, {}));
+  end_row(start, statistics_.handled_messages - n_before);
+}
+
+// Their messages came in packets of other ranks, so order is kept.
 void RuntimeCore::find_objects_of_orphans() {
+  if (!std::exchange(has_new_objects_, false) || orphans_.empty()) return;
   const ByteQueue before = std::exchange(orphans_, ByteQueue());
   deliver(before.bytes());
 }
@@ -263,17 +299,22 @@ bool RuntimeCore::work() {
   const Clock::time_point start = Clock::now();
   const std::uint64_t n_before = statistics_.handled_messages;
   while (statistics_.handled_messages < n_before + n_in_a_row_ && has_ready()) run_turn(pick());
+  end_row(start, statistics_.handled_messages - n_before);
+  return true;
+}
+
+// Long handlers are followed by a look at the network, short ones go on in a row.
+void RuntimeCore::end_row(Clock::time_point start, std::uint64_t n_handled) {
+  if (n_handled == 0) return;
   const Clock::time_point now = Clock::now();
-  // Long handlers are followed by a look at the network, short ones go on in a row.
-  const double n_in_time = static_cast<double>(statistics_.handled_messages - n_before) *
-                           (max_time_in_a_row / std::chrono::duration<double, std::micro>(now - start));
+  const double n_in_time =
+      static_cast<double>(n_handled) * (max_time_in_a_row / std::chrono::duration<double, std::micro>(now - start));
   const auto max_next = static_cast<double>(std::min(2 * n_in_a_row_, max_messages_in_a_row));
   n_in_a_row_ = static_cast<std::uint64_t>(std::clamp(n_in_time, 1.0, max_next));
   if (now - last_flush_ > max_time_in_packets) {
     stream().flush();
     last_flush_ = now;
   }
-  return true;
 }
 
 void RuntimeCore::refuse_type(ObjectId id) {
@@ -317,6 +358,7 @@ void RuntimeCore::run_turn(ObjectRecord& record) {
 }
 
 void RuntimeCore::serve() {
+  deliver(std::exchange(unread_, {}));
   while (const std::optional<exchange::PacketStream::Packet> packet = stream().poll()) deliver(packet->payload);
   stream().flush();
   last_flush_ = Clock::now();
@@ -393,7 +435,11 @@ void RuntimeCore::run(const RunOptions& options) {
   const Region region(context_.trace(), run_region);
   check_registration();
   is_running_ = true;
-  const auto read = [&](const exchange::PacketStream::Packet& packet) { deliver(packet.payload); };
+  const auto read = [&](const exchange::PacketStream::Packet& packet) {
+    if (!is_plain_) return deliver(packet.payload);
+    handle_packet(packet.payload);
+    (void)work();  // objects that wait have their turns, however many packets come
+  };
   try {
     if (options.supersteps) {
       // what was sent before is the first step
@@ -441,6 +487,7 @@ void RuntimeCore::drop_messages() {
   absent_ready_.clear();
   next_step_ = {};
   orphans_ = {};
+  unread_ = {};
   n_of_next_step_ = 0;
   set_in_steps(false);
   is_running_ = false;

@@ -73,7 +73,25 @@ class RuntimeCore {
     return objects_.append(*object, n_bytes);
   }
   std::byte* place_aside(ObjectId to, std::size_t n_bytes);
+  /// Message or object in a packet.
+  struct Arrived {
+    ObjectId to;
+    const std::byte* head;  // MessageHead, which its bytes follow
+    std::size_t n_bytes;
+    MessageHead::Content content;
+  };
+  /// Read what stands at a place in a packet.
+  [[nodiscard]] static Arrived read_arrived(const std::byte* at) noexcept;
+  /// Put messages into the queues of their objects.
   void deliver(std::span<const std::byte> packet);
+  void deliver_one(const Arrived& one);
+  /// Handle the messages of a packet where they lie, as long as that takes little time; those to objects that wait for
+  /// their turns, and later ones, are delivered.
+  void handle_packet(std::span<const std::byte> packet);
+  /// Handle a message. @return false if it is none, or its object waits for its turn or is not there
+  [[nodiscard]] bool handle_at_once(const Arrived& one);
+  /// Adapt the number of messages in a row to the time that the last ones took. Packets that wait for long leave.
+  void end_row(Clock::time_point start, std::uint64_t n_handled);
   void make_ready(ObjectRecord& object);
   [[nodiscard]] bool has_ready() const noexcept {
     return !ready_.empty() || !warm_ready_.empty() || !absent_ready_.empty();
@@ -125,14 +143,16 @@ class RuntimeCore {
   ReadyQueue ready_;
   ReadyQueue absent_ready_;
   std::uint32_t n_warm_in_a_row_ = 0;
-  std::uint64_t n_in_a_row_ = 1;  // messages between two looks at the network
+  std::uint64_t n_in_a_row_ = 1;            // messages between two looks at the network
+  std::span<const std::byte> unread_ = {};  // of the packet whose messages are being handled where they lie
   bool is_running_ = false;
   bool is_in_steps_ = false;
   bool is_plain_ = true;  // neither in steps nor with a limit of memory
   ByteQueue next_step_;
   std::uint64_t n_of_next_step_ = 0;
-  ByteQueue orphans_;          // messages to objects that are not there yet
-  std::uint64_t n_waves_ = 0;  // of the stream that was closed
+  ByteQueue orphans_;             // messages to objects that are not there yet
+  bool has_new_objects_ = false;  // since orphans were looked at
+  std::uint64_t n_waves_ = 0;     // of the stream that was closed
   Clock::time_point last_flush_;
   RuntimeStatistics statistics_;
 };
