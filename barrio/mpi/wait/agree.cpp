@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "barrio/base/abort.hpp"
@@ -10,13 +11,40 @@
 namespace barrio::mpi {
 namespace {
 
-/// Find the lowest rank that failed, or end the job after the limit. Meanwhile do the context's idle work.
-void wait_for_lowest(Context& context, Rank& first, const Status& status) {
-  MPI_Request request = MPI_REQUEST_NULL;
-  check(MPI_Iallreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, context.comm(), &request), "MPI_Iallreduce");
+/// Reduce to the lowest rank. Meanwhile do the context's idle work. @return false once the limit has passed
+bool reduce_to_lowest(Context& context, Rank& first) {
   context.counters().collectives += 1;
   // Not MPI_Wait, even where the policy is to block: it has no time limit.
-  if (wait_for(request, context.wait_policy(), context.agree_limit_seconds(), context.idle_work())) return;
+  const auto complete = [&](MPI_Request& request) {
+    return wait_for(request, context.wait_policy(), context.agree_limit_seconds(), context.idle_work());
+  };
+#ifdef BARRIO_MPI_SMPI
+  // The simulator's MPI_Iallreduce sends to every rank one by one. This one doubles the distance: after the step of
+  // distance d a rank knows the lowest of itself and the 2d - 1 ranks before it.
+  constexpr int tag = 2;
+  const Rank size = context.size();
+  for (Rank distance = 1; distance < size; distance *= 2) {
+    Rank other = 0;
+    const Rank mine = first;
+    std::array<MPI_Request, 2> requests{};
+    check(MPI_Irecv(&other, 1, MPI_INT, (context.rank() + size - distance) % size, tag, context.comm(), &requests[0]),
+          "MPI_Irecv");
+    check(MPI_Isend(&mine, 1, MPI_INT, (context.rank() + distance) % size, tag, context.comm(), &requests[1]),
+          "MPI_Isend");
+    if (!complete(requests[0]) || !complete(requests[1])) return false;
+    first = std::min(first, other);
+  }
+  return true;
+#else
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(MPI_Iallreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, context.comm(), &request), "MPI_Iallreduce");
+  return complete(request);
+#endif
+}
+
+/// Find the lowest rank that failed, or end the job after the limit.
+void wait_for_lowest(Context& context, Rank& first, const Status& status) {
+  if (reduce_to_lowest(context, first)) return;
   abort_job(ErrorCode::failed,
             fmt::format("waited {:.0f} s for the other ranks to agree on the outcome of a phase, and at "
                         "least one never arrived{}",
