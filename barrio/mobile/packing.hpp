@@ -184,6 +184,8 @@ class FieldHash {
 ///
 /// A class that you cannot change has its list in a specialisation of `Fields`. Specialise Packing only where lists of
 /// fields do not do.
+/// With a limit of memory, another thread packs an object that leaves, and destroys it: neither may touch anything but
+/// the object.
 template <class T>
 struct Packing {
   /// Return a number that tells whether another program has the same fields.

@@ -90,6 +90,18 @@ class Store {
   /// Begin to write an object. Returns at once, unless more than `max_waiting_bytes` wait.
   /// @throws Error{failed} if this or an earlier object cannot be written: no space, a broken disk
   [[nodiscard]] Id put(Block block);
+  /// Object that is not packed yet.
+  struct Unpacked {
+    std::shared_ptr<void> object;
+    std::uint64_t memory_bytes;  ///< that it holds
+    std::size_t n_bytes;         ///< once it is packed
+    void (*pack)(const void* object, std::byte* to);
+  };
+  /// Begin to write an object, as above. A thread of the store packs it, and lets go of it, while the caller computes.
+  [[nodiscard]] Id put(Unpacked unpacked);
+  /// Take back an object that no thread has begun to pack, and drop it. @return null if there is none
+  /// @throws Error{usage} if it is not there
+  [[nodiscard]] std::shared_ptr<void> take_back(Id id);
   /// Begin to read an object, so that a later `get` need not wait. A second call, or one for an object that still waits
   /// to be written, does nothing. @throws as get
   void prefetch(Id id);

@@ -6,11 +6,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <climits>
 #include <cstring>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <random>
 #include <string>
 #include <utility>
@@ -124,6 +126,72 @@ TEST_P(Stores, RandomObjectsComeAndGo) {
   EXPECT_LE(store.statistics().file_bytes, 2 * most + (1U << 20U));
 }
 
+/// Object that is packed by a thread of the store, and counts those that live.
+struct Sheet {
+  explicit Sheet(std::size_t n, std::uint64_t fill) : block(block_of(n, fill)) { n_alive += 1; }
+  Sheet(const Sheet&) = delete;
+  Sheet& operator=(const Sheet&) = delete;
+  ~Sheet() { n_alive -= 1; }
+  Block block;
+  static inline std::atomic<int> n_alive = 0;
+};
+
+Store::Unpacked unpacked(std::size_t n, std::uint64_t fill) {
+  return {std::make_shared<Sheet>(n, fill), n + 100, n, [](const void* object, std::byte* to) {
+            const Block& block = static_cast<const Sheet*>(object)->block;
+            std::memcpy(to, block.data(), block.size());
+          }};
+}
+
+TEST_P(Stores, PackObjectsAndLetGoOfThem) {
+  std::mt19937_64 random(barrio::test::seed());
+  Store store({.folder = folder(), .is_direct = GetParam(), .max_waiting_bytes = 1U << 20U});
+  std::map<Store::Id, std::size_t> present;
+  int n_taken = 0;
+  for (int step = 0; step < 400; ++step) {
+    const std::size_t n = 8 + random() % (random() % 20 == 0 ? 9'000'000 : 60'000);
+    const Store::Id id = store.put(unpacked(n, n));
+    present[id] = n;
+    const auto [some, its_n] = *std::next(present.begin(), static_cast<std::ptrdiff_t>(random() % present.size()));
+    switch (random() % 4) {
+      case 0: ASSERT_TRUE(is_equal(store.get(some), block_of(its_n, its_n))) << "step " << step; break;
+      case 1:
+        store.drop(some);
+        present.erase(some);
+        break;
+      case 2:
+        if (const std::shared_ptr<void> object = store.take_back(id)) {
+          n_taken += 1;
+          ASSERT_TRUE(is_equal(static_cast<const Sheet*>(object.get())->block, block_of(n, n)));
+          EXPECT_FALSE(fault_of([&, gone = id] { store.drop(gone); }).empty());
+          present.erase(id);
+        }
+        break;
+      default: store.prefetch(some);
+    }
+  }
+  store.wait();
+  EXPECT_EQ(Sheet::n_alive, 0);
+  EXPECT_GT(n_taken, 0);
+  for (const auto& [id, n] : present) {
+    ASSERT_EQ(store.take_back(id), nullptr);
+    ASSERT_TRUE(is_equal(store.get(id), block_of(n, n)));
+  }
+  EXPECT_LE(store.memory_bytes(), 2 * (std::uint64_t{8} << 20U));  // of the threads, for the next object
+}
+
+TEST_P(Stores, AnObjectThatCannotBePackedIsToldAtTheNextCall) {
+  Store store(options());
+  const Store::Id early = store.put(block_of(5000, 5));
+  const Store::Id id = store.put(Store::Unpacked{std::make_shared<Sheet>(10, 1), 10, 10, [](const void*, std::byte*) {
+                                                   refuse(ErrorCode::usage, "a sheet", "is torn");
+                                                 }});
+  EXPECT_NE(fault_of([&] { store.wait(); }).find("is torn"), std::string::npos);
+  EXPECT_NE(fault_of([&] { static_cast<void>(store.get(id)); }).find("is torn"), std::string::npos);
+  EXPECT_NE(fault_of([&] { static_cast<void>(store.put(unpacked(10, 1))); }).find("is torn"), std::string::npos);
+  EXPECT_TRUE(is_equal(store.get(early), block_of(5000, 5)));
+}
+
 TEST_P(Stores, LeaveNoFile) {
   Store store(options());
   const Store::Id id = store.put(block_of(10'000, 1));
@@ -147,7 +215,7 @@ TEST_P(Stores, AFullDiskIsToldAtTheNextCall) {
     std::snprintf(plan.file, sizeof plan.file, "%s", folder().c_str());
     faulty_io_begin(&plan);
     const Store::Id first = store.put(block_of(100'000, 1));
-    const Store::Id second = store.put(block_of(200'000, 2));
+    const Store::Id second = store.put(unpacked(200'000, 2));
     const std::string fault = fault_of([&] { store.wait(); });
     faulty_io_end();
     EXPECT_NE(fault.find(text), std::string::npos) << fault;

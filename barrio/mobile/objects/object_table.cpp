@@ -81,6 +81,13 @@ std::uint64_t ObjectTable::memory_bytes() const {
 void ObjectTable::bring(ObjectRecord& wanted) {
   if (wanted.object) {
     unlink(wanted);
+  } else if (std::shared_ptr<void> object = store_->take_back(*wanted.stored)) {
+    // it has not left memory yet
+    wanted.stored.reset();
+    wanted.n_bytes = types_[wanted.type].memory_bytes(object.get());
+    make_room(wanted.n_bytes);
+    wanted.object = std::move(object);
+    in_objects_.add(wanted.n_bytes);
   } else {
     make_room(wanted.n_stored_bytes);
     const Block block = store_->get(*wanted.stored);
@@ -129,10 +136,8 @@ ObjectRecord* ObjectTable::victim() const noexcept {
 void ObjectTable::evict(ObjectRecord& record) {
   if (!record.stored) {
     const TypeEntry& type = types_[record.type];
-    Block block(std::max<std::size_t>(type.bytes(record.object.get()), sizeof(std::uint64_t)));
-    type.pack(record.object.get(), block.data());
-    record.n_stored_bytes = block.size();
-    record.stored = store_->put(std::move(block));
+    record.n_stored_bytes = std::max<std::size_t>(type.bytes(record.object.get()), sizeof(std::uint64_t));
+    record.stored = store_->put(Store::Unpacked{record.object, record.n_bytes, record.n_stored_bytes, type.pack});
   }
   unlink(record);
   record.is_warm = false;

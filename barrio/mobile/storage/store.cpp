@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -51,7 +52,8 @@ namespace {
 
 constexpr RegionName read_region{"mobile.read"};
 constexpr RegionName write_region{"mobile.write"};
-constexpr std::size_t bytes_a_piece = std::size_t{4} << 20U;  // of an object that is transferred at once
+constexpr std::size_t bytes_a_piece = std::size_t{4} << 20U;   // of an object that is transferred at once
+constexpr std::size_t max_kept_bytes = std::size_t{8} << 20U;  // of a thread that packs objects
 
 std::uint64_t checksum_of(const Block& block) noexcept { return XXH3_64bits(block.data(), block.size()); }
 
@@ -88,7 +90,7 @@ class Store::Core {
   Id put(Block block) {
     Object object{.n_bytes = block.size(), .checksum = checksum_of(block)};
     std::unique_lock lock(mutex_);
-    wait_until(lock, [&] { return waiting_bytes_ <= options_.max_waiting_bytes || write_error_ != 0; });
+    wait_until(lock, [&] { return waiting_bytes_ <= options_.max_waiting_bytes || has_failed(); });
     refuse_failed_write();
     object.offset = extents_.take(room_of(block.size()));
     statistics_.file_bytes = std::max(statistics_.file_bytes, extents_.end());
@@ -96,6 +98,38 @@ class Store::Core {
     object.transfer = begin(id, std::move(block), object.offset, true);
     objects_.emplace(id, std::move(object));
     return id;
+  }
+
+  Id put(Unpacked unpacked) {
+    std::unique_lock lock(mutex_);
+    wait_until(lock, [&] { return waiting_bytes_ <= options_.max_waiting_bytes || has_failed(); });
+    refuse_failed_write();
+    const std::size_t room = room_of(unpacked.n_bytes);
+    Object object{.offset = extents_.take(room), .n_bytes = unpacked.n_bytes};
+    statistics_.file_bytes = std::max(statistics_.file_bytes, extents_.end());
+    const Id id = next_++;
+    auto transfer = std::make_shared<Transfer>();
+    transfer->unpacked = std::move(unpacked);
+    transfer->n_left = 1;
+    transfer->is_write = true;
+    object.transfer = transfer;
+    hold(transfer->unpacked.memory_bytes);
+    waiting_bytes_ += room;
+    pieces_.push_back({std::move(transfer), id, 0, room, object.offset});
+    objects_.emplace(id, std::move(object));
+    wake_.notify_one();
+    return id;
+  }
+
+  std::shared_ptr<void> take_back(Id id) {
+    const std::lock_guard lock(mutex_);
+    const std::shared_ptr<Transfer> transfer = find(id).transfer;
+    if (!transfer || !transfer->is_unpacked()) return nullptr;
+    // of a piece that is not there any more a thread has the object
+    if (std::erase_if(pieces_, [&](const Piece& piece) { return piece.transfer == transfer; }) == 0) return nullptr;
+    std::shared_ptr<void> object = std::exchange(transfer->unpacked.object, nullptr);
+    forget(id, find(id));
+    return object;
   }
 
   void prefetch(Id id) {
@@ -111,7 +145,13 @@ class Store::Core {
       Object& object = find(id);
       if (!object.transfer) object.transfer = begin(id, Block(object.n_bytes), object.offset, false);
     }
-    const std::shared_ptr<Transfer> transfer = find(id).transfer;
+    std::shared_ptr<Transfer> transfer = find(id).transfer;
+    if (transfer->is_unpacked()) {  // what is not packed is read once it was written
+      wait_until(lock, [&] { return transfer->n_left == 0; });
+      if (fault_) std::rethrow_exception(fault_);
+      if (!find(id).transfer) find(id).transfer = begin(id, Block(find(id).n_bytes), find(id).offset, false);
+      transfer = find(id).transfer;
+    }
     if (transfer->is_write) {  // a copy of what still waits to be written
       Block copy(transfer->block.size());
       std::memcpy(copy.data(), transfer->block.data(), copy.size());
@@ -144,18 +184,12 @@ class Store::Core {
       if (!transfer->is_write) n_reads_ -= gone;
       wait_until(lock, [&] { return transfer->n_left == 0; });
     }
-    const Object& object = find(id);
-    if (object.transfer) {
-      release(room_of(object.n_bytes));
-      if (object.transfer->is_write) waiting_bytes_ -= room_of(object.n_bytes);
-    }
-    extents_.free(object.offset, room_of(object.n_bytes));
-    objects_.erase(id);
+    forget(id, find(id));
   }
 
   void wait() {
     std::unique_lock lock(mutex_);
-    wait_until(lock, [&] { return waiting_bytes_ == 0 || write_error_ != 0; });
+    wait_until(lock, [&] { return waiting_bytes_ == 0 || has_failed(); });
     refuse_failed_write();
   }
 
@@ -178,7 +212,9 @@ class Store::Core {
  private:
   /// An object that is being written or read, or was read and waits to be taken.
   struct Transfer {
+    [[nodiscard]] bool is_unpacked() const noexcept { return unpacked.pack != nullptr; }
     Block block;
+    Unpacked unpacked = {};   // instead of a block
     std::int64_t n_left = 0;  // pieces
     bool is_write = false;
     int error = 0;  // of the system
@@ -217,6 +253,17 @@ class Store::Core {
     return found->second;
   }
 
+  /// Forget an object without a piece that is under way. The lock is held.
+  void forget(Id id, const Object& object) {
+    const std::size_t room = room_of(object.n_bytes);
+    if (const Transfer* const transfer = object.transfer.get()) {
+      release(transfer->is_unpacked() ? transfer->unpacked.memory_bytes : room);
+      if (transfer->is_write) waiting_bytes_ -= room;
+    }
+    extents_.free(object.offset, room);
+    objects_.erase(id);
+  }
+
   /// Queue the pieces of a transfer: reads before writes, since somebody waits for them. The lock is held.
   std::shared_ptr<Transfer> begin(Id id, Block block, std::uint64_t offset, bool is_write) {
     auto transfer = std::make_shared<Transfer>();
@@ -240,6 +287,7 @@ class Store::Core {
   }
 
   void work(int thread) {
+    Block packed;  // kept for the next object
     std::unique_lock lock(mutex_);
     for (;;) {
       wake_.wait(lock, [&] { return is_ending_ || !pieces_.empty(); });
@@ -247,19 +295,72 @@ class Store::Core {
       const Piece piece = std::move(pieces_.front());
       pieces_.pop_front();
       if (n_reads_ > 0) --n_reads_;
-      busy_.begin();
-      lock.unlock();
-      std::byte* const bytes = piece.transfer->block.data() + piece.first;
-      const double begin = options_.trace != nullptr ? options_.trace->now() : 0.0;
-      const int error = piece.transfer->is_write ? file_.write(bytes, piece.n, piece.offset)
-                                                 : file_.read(bytes, piece.n, piece.offset);
-      if (options_.trace != nullptr)
-        options_.trace->add_beside(thread == 0 ? "disk" : "disk, more at once",
-                                   piece.transfer->is_write ? write_region : read_region, begin, options_.trace->now());
-      lock.lock();
-      busy_.end();
-      end_piece(piece, error);
+      if (piece.transfer->is_unpacked()) {
+        write_unpacked(lock, piece, thread, packed);
+      } else {
+        end_piece(piece, transfer_bytes(lock, piece, piece.transfer->block.data() + piece.first, thread));
+      }
     }
+  }
+
+  /// Write or read the bytes of a piece, without the lock. @return 0, or the system's error number
+  int transfer_bytes(std::unique_lock<std::mutex>& lock, const Piece& piece, std::byte* bytes, int thread) {
+    const bool is_write = piece.transfer->is_write;
+    busy_.begin();
+    lock.unlock();
+    const double begin = options_.trace != nullptr ? options_.trace->now() : 0.0;
+    const int error = is_write ? file_.write(bytes, piece.n, piece.offset) : file_.read(bytes, piece.n, piece.offset);
+    if (options_.trace != nullptr)
+      options_.trace->add_beside(thread == 0 ? "disk" : "disk, more at once", is_write ? write_region : read_region,
+                                 begin, options_.trace->now());
+    lock.lock();
+    busy_.end();
+    return error;
+  }
+
+  /// Pack an object, let go of it, and write it. @param packed  memory of this thread, which grows. The lock is held,
+  /// but not meanwhile.
+  void write_unpacked(std::unique_lock<std::mutex>& lock, const Piece& piece, int thread, Block& packed) {
+    Transfer& transfer = *piece.transfer;
+    const std::size_t n_bytes = transfer.unpacked.n_bytes;
+    std::uint64_t checksum = 0;
+    if (packed.size() < piece.n) {
+      release(packed.size());
+      packed = {};
+      hold(piece.n);
+    }
+    lock.unlock();
+    try {
+      if (packed.size() == 0) packed = Block(piece.n);
+      transfer.unpacked.pack(transfer.unpacked.object.get(), packed.data());
+      std::memset(packed.data() + n_bytes, 0, piece.n - n_bytes);
+      checksum = XXH3_64bits(packed.data(), n_bytes);
+      transfer.unpacked.object.reset();
+    } catch (...) {
+      lock.lock();
+      if (packed.size() == 0) release(piece.n);
+      if (!fault_) fault_ = std::current_exception();
+      transfer.n_left = 0;
+      done_.notify_all();
+      return;
+    }
+    lock.lock();
+    objects_.find(piece.id)->second.checksum = checksum;
+    release(std::exchange(transfer.unpacked.memory_bytes, 0));
+    const int error = transfer_bytes(lock, piece, packed.data(), thread);
+    if (error != 0) keep_unwritten(transfer, packed);
+    end_piece(piece, error);
+    if (packed.size() <= max_kept_bytes) return;
+    release(packed.size());
+    packed = {};
+  }
+
+  /// Keep the bytes of an object that cannot be written, so that it can still be read. The lock is held.
+  void keep_unwritten(Transfer& transfer, const Block& packed) {
+    transfer.block = Block(transfer.unpacked.n_bytes);
+    std::memcpy(transfer.block.data(), packed.data(), transfer.block.size());
+    hold(room_of(transfer.block.size()));
+    transfer.unpacked = {};
   }
 
   /// Note that a piece is done. The lock is held.
@@ -273,7 +374,7 @@ class Store::Core {
       // the object is on the disk alone from now on
       if (const auto found = objects_.find(piece.id); found != objects_.end() && found->second.transfer) {
         const std::size_t n = room_of(found->second.n_bytes);
-        release(n);
+        release(transfer.is_unpacked() ? transfer.unpacked.memory_bytes : n);
         waiting_bytes_ -= n;
         found->second.transfer.reset();
       }
@@ -289,7 +390,9 @@ class Store::Core {
     statistics_.seconds_waiting += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
 
+  [[nodiscard]] bool has_failed() const noexcept { return write_error_ != 0 || fault_; }
   void refuse_failed_write() const {
+    if (fault_) std::rethrow_exception(fault_);
     if (write_error_ == 0) return;
     refuse(ErrorCode::failed, options_.folder,
            fmt::format("the scratch file there cannot be written: {}", std::strerror(write_error_)),
@@ -309,6 +412,7 @@ class Store::Core {
   std::uint64_t memory_bytes_ = 0;
   std::uint64_t waiting_bytes_ = 0;  // to be written
   int write_error_ = 0;              // the latest; the store is of no use from then on
+  std::exception_ptr fault_;         // the first of a thread that packed an object; as above
   bool is_ending_ = false;
   detail::BusyTime busy_;
   StoreStatistics statistics_;
@@ -321,6 +425,8 @@ Store::Store(Store&&) noexcept = default;
 Store& Store::operator=(Store&&) noexcept = default;
 
 Store::Id Store::put(Block block) { return core_->put(std::move(block)); }
+Store::Id Store::put(Unpacked unpacked) { return core_->put(std::move(unpacked)); }
+std::shared_ptr<void> Store::take_back(Id id) { return core_->take_back(id); }
 void Store::prefetch(Id id) { core_->prefetch(id); }
 Block Store::get(Id id) { return core_->get(id); }
 void Store::drop(Id id) { core_->drop(id); }
