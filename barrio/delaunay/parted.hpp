@@ -140,7 +140,8 @@ struct PartReport {
   double seconds_waiting_for_disk = 0.0;
   /// Most bytes in memory of a rank, all and by owner; nothing without a limit.
   std::vector<std::pair<std::string, std::uint64_t>> max_memory = {};
-  std::uint64_t bytes_written = 0;  ///< to the disk, by all ranks
+  std::uint64_t bytes_written = 0;   ///< to the disk, by all ranks
+  std::uint64_t bytes_finished = 0;  ///< of those written: of parts that were as they are in the end, most likely
   std::uint64_t bytes_read = 0;
 };
 

@@ -54,6 +54,7 @@ struct RuntimeStatistics {
   std::uint64_t waves = 0;             ///< reductions that looked for the end
   std::uint64_t loads = 0;             ///< of objects from the disk
   std::uint64_t evictions = 0;
+  std::uint64_t finished_bytes = 0;    ///< of those written to the disk that were finished, see Turn::set_finished
   std::uint64_t max_memory_bytes = 0;  ///< of objects and messages at one time, where there is a limit
   StoreStatistics store;
 };
@@ -83,6 +84,9 @@ class Turn {
   void set_unchanged() noexcept {
     if (std::exchange(last_unchanged_, n_waiting_) != n_waiting_) n_unchanged_ += 1;
   }
+  /// Declare that the object has probably got its last message: where memory is short, it leaves before others. If
+  /// another one comes, it returns.
+  void set_finished() noexcept { is_finished_ = true; }
   [[nodiscard]] Runtime& runtime() noexcept { return runtime_; }
 
  private:
@@ -93,6 +97,7 @@ class Turn {
   std::size_t n_waiting_ = 0;
   std::size_t n_unchanged_ = 0;            // messages that left the object as it was
   std::size_t last_unchanged_ = SIZE_MAX;  // `n_waiting_` of the last of them
+  bool is_finished_ = false;
 };
 
 /// Objects with queues of messages, spread over ranks: a message runs a handler on the rank that has the object, one

@@ -47,8 +47,11 @@ std::vector<PartedCase> make_cases(double n) {
 /// Runs with a quarter of the memory that all parts need.
 struct OutOfCore {
   Times times;
-  double written = 0.0;  ///< bytes, in parts of those of all parts
+  double written = 0.0;   ///< bytes, in parts of those of all parts
+  double finished = 0.0;  ///< of those written: of parts that were done
   double read = 0.0;
+  /// Return the bytes moved but for those of finished parts, which have to leave once.
+  [[nodiscard]] double moved() const noexcept { return written - finished + read; }
 };
 
 /// Runs of one case.
@@ -110,13 +113,14 @@ void run_out_of_core(mpi::Context& context, const PartedCase& one, const MesherO
   if (checksum != runs.checksum)
     refuse_together(ErrorCode::internal, "bench delaunay", fmt::format("{} differs out of core", one.name));
   to.written = static_cast<double>(runs.report.bytes_written) / static_cast<double>(n_bytes);
+  to.finished = static_cast<double>(runs.report.bytes_finished) / static_cast<double>(n_bytes);
   to.read = static_cast<double>(runs.report.bytes_read) / static_cast<double>(n_bytes);
   runs.bytes_of_all = n_bytes;
   runs.bytes_of_rank = of_rank;
 }
 
 Json to_json(const OutOfCore& runs) {
-  return {{"seconds", runs.times.least()}, {"written", runs.written}, {"read", runs.read}};
+  return {{"seconds", runs.times.least()}, {"written", runs.written}, {"finished", runs.finished}, {"read", runs.read}};
 }
 
 }  // namespace
@@ -168,7 +172,8 @@ Json measure_parted(mpi::Context& context, double millions, const MesherOptions&
     if (!runs.along.times.seconds.empty()) {
       row["out_of_core"] = {{"along", to_json(runs.along)}, {"shuffled", to_json(runs.shuffled)}};
       goals.add(name + ".quarter.time", runs.along.times.least() / runs.all.least(), "x", 1.08);
-      goals.add(name + ".quarter.bytes", runs.along.written + runs.along.read, "x", 0.2);
+      // by count none: what does not fit leaves once, when it is done
+      goals.add(name + ".quarter.bytes", runs.along.moved(), "x", 0.2);
       goals.add(name + ".quarter.shuffled.time", runs.shuffled.times.least() / runs.all.least(), "x", 1.2);
       goals.add(name + ".quarter.shuffled.bytes", runs.shuffled.written + runs.shuffled.read, "x", 2.2);
     }

@@ -266,6 +266,35 @@ TEST(Runtime, AnObjectThatGrowsMakesRoomBefore) {
     });
 }
 
+TEST(Runtime, FinishedObjectsLeaveMemoryFirst) {
+  if (!has_disk()) GTEST_SKIP() << disk() << " is in memory";
+  Runtime runtime(world(), {.max_memory_bytes = 100'000, .scratch = disk()});
+  runtime.add_type<Heap>("heap");
+  constexpr std::uint64_t n_more = 2'000;  // 16 kB
+  runtime.on<Heap, Grow>([&](Turn& turn, Heap& heap, const Grow& grow) {
+    for (std::uint64_t i = 0; i < n_more; ++i) heap.items.push_back(static_cast<std::int64_t>(i));
+    if (grow.n == 0) turn.set_finished();
+  });
+  // the first object is the oldest; all others are finished
+  std::vector<MobilePtr<Heap>> mine;
+  for (int i = 0; i < 20; ++i) mine.push_back(runtime.make(Heap{}));
+  for (const MobilePtr<Heap> one : mine) runtime.send(one, Grow{one == mine.front() ? 1U : 0U});
+  runtime.run();
+  EXPECT_TRUE(runtime.is_in_memory(mine.front()));
+  const RuntimeStatistics first = runtime.statistics();
+  EXPECT_GT(first.evictions, 10U);
+  EXPECT_EQ(first.loads, 0U);
+  EXPECT_GE(first.finished_bytes, first.store.bytes_written);  // some may still be under way
+  // one that gets a message returns
+  const auto away = std::ranges::find_if(mine, [&](MobilePtr<Heap> one) { return !runtime.is_in_memory(one); });
+  ASSERT_NE(away, mine.end());
+  runtime.send(*away, Grow{1});
+  runtime.run();
+  EXPECT_TRUE(runtime.is_in_memory(*away));
+  for (const MobilePtr<Heap> one : mine)
+    runtime.visit(one, [&](const Heap& heap) { EXPECT_EQ(heap.items.size(), one == *away ? 2 * n_more : n_more); });
+}
+
 /// Object whose state depends on the order of messages.
 struct Mixer {
   std::int64_t number = 0;

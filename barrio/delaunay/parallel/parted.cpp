@@ -174,6 +174,7 @@ Json to_json(const PartReport& report) {
           {"imbalance_of_parts", report.part_imbalance},
           {"imbalance_of_ranks", report.rank_imbalance},
           {"bytes_written", report.bytes_written},
+          {"bytes_finished", report.bytes_finished},
           {"bytes_read", report.bytes_read},
           {"seconds",
            {{"decomposition", report.seconds_of_decomposition},

@@ -400,7 +400,9 @@ void PartedRefinement::take_first_step(mobile::Turn& turn, Part& part) {
   seconds_of_first_step_ += seconds_since(start);
   tell(kept, waits_for_all(), [&](Name to, const Splits& splits) { turn.send(to, splits); });
   const bool has_all = !waits_for_all() || kept.n_heard == kept.n_neighbours;
-  if (has_all) follow(turn, part, kept);
+  if (!has_all) return;
+  follow(turn, part, kept);
+  if (waits_for_all()) turn.set_finished();
 }
 
 void PartedRefinement::take_splits(mobile::Turn& turn, Part& part, const Splits& message) {
@@ -410,6 +412,7 @@ void PartedRefinement::take_splits(mobile::Turn& turn, Part& part, const Splits&
   // the first step of a part takes no splits of others, so it makes no difference when those come
   const bool may_follow =
       waits_for_all() ? kept.is_refined && kept.n_heard == kept.n_neighbours : kept.is_refined && turn.n_waiting() == 0;
+  if (may_follow && waits_for_all()) turn.set_finished();
   if (may_follow && !kept.heard.empty()) return follow(turn, part, kept);
   turn.set_unchanged();
 }
@@ -504,7 +507,7 @@ void PartedRefinement::sum_report() {
       if (kept.number < kept.list[f].neighbour) n_on_interfaces += kept.interfaces.n_vertices(f);
   }
   const mobile::RuntimeStatistics done = runtime().statistics();
-  std::array<std::int64_t, 13> sums{all.n_free_points,
+  std::array<std::int64_t, 14> sums{all.n_free_points,
                                     all.n_segment_points,
                                     all.n_removed_points,
                                     all.n_left_at_segments,
@@ -516,7 +519,8 @@ void PartedRefinement::sum_report() {
                                     static_cast<std::int64_t>(done.store.bytes_written),
                                     static_cast<std::int64_t>(done.store.bytes_read),
                                     n_messages_,
-                                    static_cast<std::int64_t>(done.turns)};
+                                    static_cast<std::int64_t>(done.turns),
+                                    static_cast<std::int64_t>(done.finished_bytes)};
   mpi::all_reduce(context_, std::span<std::int64_t>(sums), MPI_SUM);
   std::array<std::int64_t, 3> maxima{most, n_triangles, all.max_triangles};
   mpi::all_reduce(context_, std::span<std::int64_t>(maxima), MPI_MAX);
@@ -533,6 +537,7 @@ void PartedRefinement::sum_report() {
   report_.bytes_read = static_cast<std::uint64_t>(sums[10]);
   report_.n_messages = sums[11];
   report_.n_turns = sums[12];
+  report_.bytes_finished = static_cast<std::uint64_t>(sums[13]);
   const auto n = static_cast<double>(std::max<std::int64_t>(sums[6], 1));
   report_.part_imbalance = static_cast<double>(maxima[0]) * result_.n_parts / n;
   report_.rank_imbalance = static_cast<double>(maxima[1]) * context_.size() / n;

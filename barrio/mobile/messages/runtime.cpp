@@ -87,6 +87,7 @@ Json to_json(const RuntimeStatistics& statistics) {
           {"waves", statistics.waves},
           {"loads", statistics.loads},
           {"evictions", statistics.evictions},
+          {"finished_bytes", statistics.finished_bytes},
           {"max_memory_bytes", statistics.max_memory_bytes},
           {"bytes_written", statistics.store.bytes_written},
           {"bytes_read", statistics.store.bytes_read}};

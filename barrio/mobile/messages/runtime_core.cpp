@@ -331,6 +331,7 @@ void RuntimeCore::run_turn(ObjectRecord& record) {
   const auto end_turn = [&](std::size_t n_handled) {
     statistics_.handled_messages += n_handled;
     if (turn.n_unchanged_ < n_handled) record.is_changed = true;
+    record.is_finished = turn.is_finished_;
     ObjectTable::give_queue(record, std::move(messages.bytes));
     objects_.give_back(record);
   };
@@ -498,6 +499,7 @@ RuntimeStatistics RuntimeCore::statistics() const {
   all.waves = open_stream_ ? open_stream_->n_waves() : n_waves_;
   all.loads = objects_.n_loads();
   all.evictions = objects_.n_evictions();
+  all.finished_bytes = objects_.finished_bytes();
   all.max_memory_bytes = objects_.account().max_bytes();
   all.store = objects_.store_statistics();
   return all;

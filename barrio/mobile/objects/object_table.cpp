@@ -99,6 +99,7 @@ void ObjectTable::bring(ObjectRecord& wanted) {
   }
   link_newest(wanted);
   wanted.is_warm = true;
+  wanted.is_finished = false;
   wanted.n_uses += 1;
 }
 
@@ -110,6 +111,10 @@ void ObjectTable::let_go(ObjectRecord& used) {
     if (used.stored) store_->drop(*std::exchange(used.stored, std::nullopt));
   }
   used.n_uses -= 1;
+  if (used.is_finished && used.n_uses == 0) {
+    unlink(used);
+    link_oldest(used);
+  }
   make_room(0);
 }
 
@@ -138,6 +143,7 @@ void ObjectTable::evict(ObjectRecord& record) {
     const TypeEntry& type = types_[record.type];
     record.n_stored_bytes = std::max<std::size_t>(type.bytes(record.object.get()), sizeof(std::uint64_t));
     record.stored = store_->put(Store::Unpacked{record.object, record.n_bytes, record.n_stored_bytes, type.pack});
+    if (record.is_finished) finished_bytes_ += Block::padded(record.n_stored_bytes);
   }
   unlink(record);
   record.is_warm = false;
@@ -210,6 +216,13 @@ void ObjectTable::link_newest(ObjectRecord& object) noexcept {
   object.newer = nullptr;
   (newest_ == nullptr ? oldest_ : newest_->newer) = &object;
   newest_ = &object;
+}
+
+void ObjectTable::link_oldest(ObjectRecord& object) noexcept {
+  object.newer = oldest_;
+  object.older = nullptr;
+  (oldest_ == nullptr ? newest_ : oldest_->older) = &object;
+  oldest_ = &object;
 }
 
 void ObjectTable::unlink(ObjectRecord& object) noexcept {

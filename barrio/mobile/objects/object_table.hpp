@@ -39,9 +39,10 @@ struct ObjectRecord {
   ByteQueue queue;
   std::size_t n_messages = 0;  // in it
   std::uint16_t type = 0;
-  bool is_ready = false;    // waits for its turn; set by those who queue it
-  bool is_changed = false;  // while in use: a copy on the disk is no longer valid
-  bool is_warm = false;     // used since it came into memory, where there is a limit of it
+  bool is_ready = false;     // waits for its turn; set by those who queue it
+  bool is_changed = false;   // while in use: a copy on the disk is no longer valid
+  bool is_warm = false;      // used since it came into memory, where there is a limit of it
+  bool is_finished = false;  // by its last turn: it leaves memory before others
   std::uint32_t n_uses = 0;
   std::shared_ptr<void> object;  // null: on the disk
   ObjectId id;
@@ -135,6 +136,7 @@ class ObjectTable {
   [[nodiscard]] const MemoryAccount& account() const noexcept { return account_; }
   [[nodiscard]] std::uint64_t n_loads() const noexcept { return n_loads_; }
   [[nodiscard]] std::uint64_t n_evictions() const noexcept { return n_evictions_; }
+  [[nodiscard]] std::uint64_t finished_bytes() const noexcept { return finished_bytes_; }
   [[nodiscard]] StoreStatistics store_statistics() const noexcept {
     return store_ ? store_->statistics() : StoreStatistics();
   }
@@ -145,6 +147,7 @@ class ObjectTable {
   void count_message(ObjectRecord& to, std::size_t n_bytes);
   void bring_queue(ObjectRecord& object);
   void link_newest(ObjectRecord& object) noexcept;
+  void link_oldest(ObjectRecord& object) noexcept;
   void unlink(ObjectRecord& object) noexcept;
   [[nodiscard]] ObjectRecord* victim() const noexcept;
   bool evict_one();
@@ -167,6 +170,7 @@ class ObjectTable {
   std::uint64_t evicted_bytes_ = 0;  // since free memory was returned
   std::uint64_t n_loads_ = 0;
   std::uint64_t n_evictions_ = 0;
+  std::uint64_t finished_bytes_ = 0;  // written
 };
 
 }  // namespace barrio::mobile::detail

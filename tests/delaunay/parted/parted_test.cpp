@@ -240,6 +240,8 @@ TEST(Parted, PartsOnTheDiskGiveTheSameFile) {
         world(), world().is_root() ? triangulate(graph) : Triangulation(), options,
         {.n_parts = 40, .max_memory_bytes = max_bytes, .scratch = scratch, .shuffle_seed = seed}, report);
     EXPECT_GT(report.bytes_written, 500'000U);
+    EXPECT_GT(report.bytes_finished, 0U);
+    EXPECT_LE(report.bytes_finished, report.bytes_written);
     EXPECT_LE(other.memory_bytes(), std::max(max_bytes, 200'000U));
     validate(world(), other);
     EXPECT_EQ(summarize(world(), other).checksum, summarize(world(), one.parted).checksum);
