@@ -172,6 +172,7 @@ void bind_gather(nb::module_& module);
 void bind_probe(nb::module_& module);
 void bind_rankmap(nb::module_& module);
 void bind_delaunay(nb::module_& module);
+void bind_adapt(nb::module_& module);
 
 }  // namespace barrio::python
 

@@ -33,4 +33,5 @@ NB_MODULE(_core, module) {
   barrio::python::bind_probe(module);
   barrio::python::bind_rankmap(module);
   barrio::python::bind_delaunay(module);
+  barrio::python::bind_adapt(module);
 }
