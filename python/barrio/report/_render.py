@@ -112,6 +112,9 @@ def _draw_parts(grid: Any, facts: dict[str, Any], folder: Path) -> None:
         _scenes.draw_exploded(grid, n_parts, folder / "exploded.png")
     elif skin.body is not None:
         _scenes.draw_outside(skin, n_parts, folder / "outside.png")
+    if "cut" in facts:
+        axis = int(facts["cut"]["axis"])
+        _scenes.draw_inside(grid, axis, _scaled_at(axis, facts), folder / "inside.png")
 
 
 def _draw_states(file: File, facts: dict[str, Any], folder: Path) -> None:

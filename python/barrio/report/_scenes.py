@@ -164,6 +164,22 @@ def _face_areas(surface: pv.PolyData) -> np.ndarray:
     return 0.5 * np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
 
 
+def draw_inside(grid: pv.UnstructuredGrid, axis: int, at: float, path: Path) -> None:
+    """Draw the cells behind a plane across an axis, whole, with the edges of the mesh."""
+    centres = grid.cell_centers().points[:, axis]
+    behind = centres > at if EYE[axis] < 0.0 else centres < at
+    if not behind.any():
+        return
+    picture = Picture(1100, 820)
+    surface = grid.extract_cells(behind).extract_surface(algorithm=SURFACE)
+    edges = {"edge_opacity": 0.7, "line_width": 0.7}
+    picture.add_with_edges(surface, color=_PLAIN, **edges)
+    away = np.zeros(3)
+    away[axis] = np.sign(EYE[axis])
+    picture.look_at_all(0.5 * EYE + away)
+    picture.save(path)
+
+
 def draw_ghosts(grid: pv.UnstructuredGrid, rank: int, n_ranks: int, path: Path) -> None:
     """Draw the own cells of a rank in grey, and its ghosts moved away, coloured by owner."""
     picture = Picture(1100, 820)

@@ -28,12 +28,12 @@ def make_page(story: Story) -> str:
     """Return the whole page as HTML."""
     made = [
         mesh_section(story),
+        adapt_section(story),
+        amr_section(story),
         delaunay_section(story),
         audit_section(story),
         parts_section(story),
         ghosts_section(story),
-        adapt_section(story),
-        amr_section(story),
         field_section(story),
         phases_section(story),
         traffic_section(story),

@@ -131,6 +131,16 @@ class Story:
             return None
         return as_number(shown.facts.get(key))
 
+    def drawing_of(self, name: str) -> Drawing | None:
+        """Return the drawing of a file that a document names."""
+        found = (drawing for drawing in self.drawings if are_one_file(str(drawing.path), name))
+        return next(found, None) if name else None
+
+    def is_adapted(self, drawing: Drawing) -> bool:
+        """Tell whether the section on adaptation shows this file."""
+        outputs = [document.text("output") for document in self.results.of("adapt")]
+        return any(self.drawing_of(output) is drawing for output in outputs)
+
     def traffic_of(self, mapped: Document) -> Traffic | None:
         """Find the traffic of a mapping, or the sum of several."""
         if id(mapped) not in self._traffic:

@@ -87,11 +87,11 @@ def pixels_of(image: bytes) -> np.ndarray:
 
 def test_every_kind_has_pictures_that_are_not_blank(drawn: dict[str, Drawing]) -> None:
     wanted = {
-        "elbow": {"parts"},
-        "tunnel": {"parts", "outside"},
+        "elbow": {"parts", "inside"},
+        "tunnel": {"parts", "outside", "inside"},
         "upright": {"parts"},
         "film": {f"{name}{i}" for name in ("mesh", "field0-", "cut-") for i in range(3)} | {"field1-2"},
-        "flow": {"parts", "field0-0", "field1-0", "field2-0", "cut-0"},
+        "flow": {"parts", "inside", "field0-0", "field1-0", "field2-0", "cut-0"},
         "amr": {"field0-0", "field0-1"},
     }  # fmt: skip
     for name, images in wanted.items():

@@ -69,8 +69,8 @@ def test_full_page_has_all_sections_in_order(full_page: str) -> None:
 
 def test_full_page_has_all_pictures(full_page: str) -> None:
     images = check(full_page).images
-    # Parts and exploded view, ghosts, frames of the outside and of a cut.
-    assert len(images) == 2 + 1 + 4 + 4
+    # Parts, exploded view and the cells behind a cut, ghosts, frames of the outside and of a cut.
+    assert len(images) == 3 + 1 + 4 + 4
     assert "could not be rendered" not in full_page
     assert all(int(image["width"] or 0) > 300 for image in images)
     # Bars, scale and curve; matrices, costs, heaviest links before and after, bytes that leave nodes.

@@ -10,6 +10,7 @@ from ..markup import Html, figure, listing, paragraph, table, tag
 from ..same_result import compare_ranks
 from ..story import Section, Story, base_name
 from .bench import goals_table
+from .mesh import inside_views
 
 _MAX_OPEN = 3  # runs whose changes are not folded
 _KINDS = ("splits", "collapses", "swaps", "moves")
@@ -29,7 +30,11 @@ def adapt_section(story: Story) -> Section | None:
     documents = story.results.of("adapt")
     if not documents:
         return None
-    body = [_in_words(document) for document in documents[:_MAX_OPEN]]
+    body: list[Html] = []
+    for document in documents[:_MAX_OPEN]:
+        drawing = story.drawing_of(document.text("output"))
+        views = inside_views(drawing) if drawing is not None else []
+        body += [_in_words(document), *views]
     body += [tag("div", note, class_="note") for document in documents for note in _notes(document)]
     body.append(paragraph(_QUALITY))
     if len(documents) == 1:

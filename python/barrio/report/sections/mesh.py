@@ -141,6 +141,8 @@ def shape_views(story: Story, drawing: Drawing) -> list[Html]:
     if "outside" in images:
         said = f"The outside of the mesh{by_part}."
         shown.append(picture(images["outside"], said, said))
+    if not story.is_adapted(drawing):
+        shown += inside_views(drawing)
     if shown:
         body.append(tag("div", shown, class_="pair"))
     states = _states(drawing)
@@ -154,6 +156,15 @@ def shape_views(story: Story, drawing: Drawing) -> list[Html]:
     if 1 < n_parts <= _MAX_LEGEND and (shown or states):
         body.append(legend([(colour(i, n_parts), f"part {i}") for i in range(n_parts)]))
     return body
+
+
+def inside_views(drawing: Drawing) -> list[Html]:
+    """Show the cells behind a cut."""
+    if "inside" not in drawing.images:
+        return []
+    cut = drawing.facts["cut"]
+    said = f"The cells behind {'xyz'[int(cut['axis'])]} = {words.number(cut['at'])}."
+    return [picture(drawing.images["inside"], f"{drawing.path.name}: {said}", said)]
 
 
 def _side_of(facts: dict[str, Any]) -> str:
