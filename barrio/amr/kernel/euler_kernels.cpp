@@ -586,7 +586,7 @@ class Shocks {
     note_shocks(stage_, axis, (1 + D) * stage_.primitive.variable, below, above, stage_.n[0] + 2, to);
   }
   [[nodiscard]] double* place(int across, std::ptrdiff_t j, std::ptrdiff_t k) const {
-    return stage_.shocks + ((across * 2 + (k + 2) % 2) * (stage_.n[1] + 2) + j + 1) * stage_.flux_row;
+    return stage_.shocks + ((std::ptrdiff_t{across} * 2 + (k + 2) % 2) * (stage_.n[1] + 2) + j + 1) * stage_.flux_row;
   }
   const EulerStage& stage_;
   const Planes<D>& planes_;
