@@ -24,8 +24,10 @@ class StreamCore;
 
 /// Options of a stream, the same on all ranks.
 struct StreamOptions {
-  std::uint32_t packet_bytes = 0;       ///< of a full packet with its header; 0: half of the profile's packet size
-  std::uint32_t n_receives = 8;         ///< packets that may arrive while a rank computes, before MPI has to keep them
+  std::uint32_t packet_bytes = 0;  ///< of a full packet with its header; 0: half of the profile's packet size
+  /// Packets that may arrive while a rank computes, before MPI has to keep them; half of them until a `flush` follows
+  /// the reading of others.
+  std::uint32_t n_receives = 8;
   std::uint32_t window = 4;             ///< packets to a rank that it has not read; further ones wait at the sender
   double stall_warning_seconds = 60.0;  ///< idle time in `drain` after which a rank warns
 };

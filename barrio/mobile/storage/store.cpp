@@ -357,7 +357,12 @@ class Store::Core {
 
   /// Keep the bytes of an object that cannot be written, so that it can still be read. The lock is held.
   void keep_unwritten(Transfer& transfer, const Block& packed) {
-    transfer.block = Block(transfer.unpacked.n_bytes);
+    try {
+      transfer.block = Block(transfer.unpacked.n_bytes);
+    } catch (...) {  // it is lost, which whoever asks for it is told
+      if (!fault_) fault_ = std::current_exception();
+      return;
+    }
     std::memcpy(transfer.block.data(), packed.data(), transfer.block.size());
     hold(room_of(transfer.block.size()));
     transfer.unpacked = {};
