@@ -61,7 +61,7 @@ class MeditIndexer {
     const int n_nodes = keyword.n_nodes_of_cell();
     if (n != n_nodes) in_.refuse(fmt::format("has {} rows of {}, but must have {}", n, keyword.name, n_nodes));
     if (index_.find_order(keyword.type, n_nodes) != nullptr) in_.refuse(fmt::format("has {} twice", keyword.name));
-    std::vector<std::int64_t> indices(n_nodes * n_bezier_indices(keyword.type));
+    std::vector<std::int64_t> indices(static_cast<std::size_t>(n_nodes) * n_bezier_indices(keyword.type));
     MeditNumbers numbers(in_, index_.head);
     for (std::int64_t& number : indices) number = numbers.integer();
     const std::optional<MeditOrder> order = medit_order(keyword.type, n_nodes, indices);
