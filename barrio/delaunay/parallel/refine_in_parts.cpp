@@ -138,6 +138,18 @@ class PartedRefinement {
     return refinement.report();
   }
   void end_turn(Part& part, Kept& kept, const RefineReport& report);
+  /// Time of computing: an object in use that grows may wait for others to leave memory, which is time of the disk.
+  class Stopwatch {
+   public:
+    explicit Stopwatch(mobile::Runtime& runtime) : runtime_(runtime), waited_(waited()) {}
+    [[nodiscard]] double seconds() const { return seconds_since(start_) - (waited() - waited_); }
+
+   private:
+    [[nodiscard]] double waited() const { return runtime_.statistics().store.seconds_waiting; }
+    mobile::Runtime& runtime_;
+    double waited_;
+    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  };
   void check_complete();
   void sum_report();
   void count(const RefineReport& one);
@@ -390,14 +402,14 @@ void PartedRefinement::report_times(double seconds) {
 
 void PartedRefinement::take_first_step(mobile::Turn& turn, Part& part) {
   const barrio::Region region(context_.trace(), part_region);
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch(runtime());
   Kept& kept = kept_of(part);
   turn_ = &turn;
   end_turn(part, kept, refined(part, kept, [](Refinement& refinement) { refinement.run(); }));
   n_done_ += kept.n_triangles;
   kept.is_refined = true;
   kept.untold = kept.interfaces.take_splits();
-  seconds_of_first_step_ += seconds_since(start);
+  seconds_of_first_step_ += watch.seconds();
   tell(kept, waits_for_all(), [&](Name to, const Splits& splits) { turn.send(to, splits); });
   const bool has_all = !waits_for_all() || kept.n_heard == kept.n_neighbours;
   if (!has_all) return;
@@ -419,7 +431,7 @@ void PartedRefinement::take_splits(mobile::Turn& turn, Part& part, const Splits&
 
 /// Split the pieces of a part that others have split, and refine from there on.
 void PartedRefinement::follow(mobile::Turn& turn, Part& part, Kept& kept) {
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch(runtime());
   // The order of messages does not matter: positions on an interface are sorted.
   std::vector<Split> heard = std::exchange(kept.heard, {});
   std::ranges::sort(heard, {}, [](const Split& one) { return std::tuple(one.interface, one.at); });
@@ -441,7 +453,7 @@ void PartedRefinement::follow(mobile::Turn& turn, Part& part, Kept& kept) {
   end_turn(part, kept, report);
   kept.untold = kept.interfaces.take_splits();
   if (!kept.untold.empty()) kept.was_told = true;
-  seconds_of_other_steps_ += seconds_since(start);
+  seconds_of_other_steps_ += watch.seconds();
   if (!waits_for_all()) tell(kept, false, [&](Name to, const Splits& splits) { turn.send(to, splits); });
 }
 
