@@ -8,7 +8,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "cli"))
 
-from barrio_case import MPIEXEC, Case, barrio, execute, some_ranks
+from barrio_case import MPIEXEC, SOURCE, Case, barrio, execute, some_ranks
 
 try:
     import numpy as np
@@ -18,6 +18,8 @@ except ImportError:
     vtk = None
 
 FOLLOW = os.environ["BARRIO_FOLLOW"]
+PYTHON = os.environ.get("BARRIO_PYTHON", "")  # empty: barrio is built without its package
+PACKAGE = os.environ.get("BARRIO_PACKAGE", "")
 SAYS = re.compile(
     r"first mesh: mean ratio 0\.\d\d at least\n"
     r"\d+ cells, \d+ vertices, checksum [0-9a-f]{16}; carried over to 0\.\d\d\n"
@@ -37,6 +39,19 @@ def pieces_of(path: Path, step: int) -> list:
 
 
 class Follow(Case):
+    @unittest.skipUnless(PYTHON, "barrio is built without its Python package")
+    def test_in_python(self) -> None:
+        script = SOURCE / "examples" / "13-follow" / "front.py"
+        lines = set()
+        for ranks in some_ranks(1, 3):
+            command = [*MPIEXEC, "-n", str(ranks), PYTHON, "-m", "mpi4py", str(script)]
+            outcome = execute(command, cwd=self.folder, environment={"PYTHONPATH": PACKAGE})
+            self.assert_code(outcome, 0)
+            self.assertRegex(outcome.out, r"^\d+ cells, mean ratio at least 0\.\d\d\n$")
+            self.assertTrue((self.folder / "front.vtkhdf").exists())
+            lines.add(outcome.out)
+        self.assertEqual(len(lines), 1, lines)
+
     def test_the_same_mesh_on_all_ranks(self) -> None:
         lines = set()
         for ranks in some_ranks(1, 2, 3):
