@@ -88,21 +88,20 @@ class SpatialSteps {
   // From the steps of one level, which takes a compiler a tenth of the time, and keeps it below the limits of Clang.
   constexpr SpatialSteps() {
     std::array<std::uint16_t, std::size_t{n_states} * 8> single{};
-    for (std::size_t state = 0; state < n_states; ++state)
-      for (std::size_t corner = 0; corner < 8; ++corner)
-        single[8 * state + corner] = step(static_cast<unsigned>(state), static_cast<unsigned>(corner));
-    for (std::size_t state = 0; state < n_states; ++state)
-      for (std::size_t cell = 0; cell < n_cells; ++cell) {
-        std::size_t now = state;
-        std::size_t place = 0;
+    for (unsigned state = 0; state < n_states; ++state)
+      for (unsigned corner = 0; corner < 8; ++corner) single[std::size_t{state} * 8 + corner] = step(state, corner);
+    for (unsigned state = 0; state < n_states; ++state)
+      for (unsigned cell = 0; cell < n_cells; ++cell) {
+        unsigned now = state;
+        unsigned place = 0;
         for (unsigned level = levels; level-- > 0;) {
-          const std::size_t corner =
+          const unsigned corner =
               (cell >> (2 * levels + level) & 1U) << 2U | (cell >> (levels + level) & 1U) << 1U | (cell >> level & 1U);
-          const std::size_t entry = single[8 * now + corner];
+          const unsigned entry = single[std::size_t{now} * 8 + corner];
           place = place << 3U | entry / n_padded_states;
           now = entry % n_padded_states;
         }
-        entries_[state * n_cells + cell] = static_cast<std::uint16_t>(place * n_padded_states + now);
+        entries_[std::size_t{state} * n_cells + cell] = static_cast<std::uint16_t>(place * n_padded_states + now);
       }
   }
   /// Descend `levels` levels. @param cell  the bits of these levels: of x, of y, of z @param[in,out] state  0 at the
