@@ -88,26 +88,18 @@ class Store::Core {
   }
 
   Id put(Block block) {
-    Object object{.n_bytes = block.size(), .checksum = checksum_of(block)};
+    const std::uint64_t checksum = checksum_of(block);
     std::unique_lock lock(mutex_);
-    wait_until(lock, [&] { return waiting_bytes_ <= options_.max_waiting_bytes || has_failed(); });
-    refuse_failed_write();
-    object.offset = extents_.take(room_of(block.size()));
-    statistics_.file_bytes = std::max(statistics_.file_bytes, extents_.end());
-    const Id id = next_++;
+    const auto [id, object] = add(lock, block.size());
+    object.checksum = checksum;
     object.transfer = begin(id, std::move(block), object.offset, true);
-    objects_.emplace(id, std::move(object));
     return id;
   }
 
   Id put(Unpacked unpacked) {
     std::unique_lock lock(mutex_);
-    wait_until(lock, [&] { return waiting_bytes_ <= options_.max_waiting_bytes || has_failed(); });
-    refuse_failed_write();
     const std::size_t room = room_of(unpacked.n_bytes);
-    Object object{.offset = extents_.take(room), .n_bytes = unpacked.n_bytes};
-    statistics_.file_bytes = std::max(statistics_.file_bytes, extents_.end());
-    const Id id = next_++;
+    const auto [id, object] = add(lock, unpacked.n_bytes);
     auto transfer = std::make_shared<Transfer>();
     transfer->unpacked = std::move(unpacked);
     transfer->n_left = 1;
@@ -116,7 +108,6 @@ class Store::Core {
     hold(transfer->unpacked.memory_bytes);
     waiting_bytes_ += room;
     pieces_.push_back({std::move(transfer), id, 0, room, object.offset});
-    objects_.emplace(id, std::move(object));
     wake_.notify_one();
     return id;
   }
@@ -251,6 +242,18 @@ class Store::Core {
     const auto found = objects_.find(id);
     if (found == objects_.end()) refuse(ErrorCode::usage, fmt::format("object {}", id), "is not in the store");
     return found->second;
+  }
+
+  /// Add an object, once fewer bytes wait to be written, with a place in the file. @return its number, and the object
+  std::pair<Id, Object&> add(std::unique_lock<std::mutex>& lock, std::size_t n_bytes) {
+    wait_until(lock, [&] { return waiting_bytes_ <= options_.max_waiting_bytes || has_failed(); });
+    refuse_failed_write();
+    const Id id = next_++;
+    Object& object = objects_[id];
+    object.n_bytes = n_bytes;
+    object.offset = extents_.take(room_of(n_bytes));
+    statistics_.file_bytes = std::max(statistics_.file_bytes, extents_.end());
+    return {id, object};
   }
 
   /// Forget an object without a piece that is under way. The lock is held.
