@@ -177,7 +177,7 @@ class Probe(Case):
             self.assert_error(self.probe(f"--limit={limit}", ranks=2), 2, "--limit")
 
     def test_nothing_begins_after_the_limit(self) -> None:
-        limit, ending = 12.0, 8.0
+        limit, ending = 6.0, 8.0
         outcome = self.probe("--limit", limit, "--json", "--no-store", ranks=2)
         self.assertLess(outcome.seconds, limit + ending, outcome)
         if outcome.code == 1:  # a busy host: no run ended
@@ -186,12 +186,14 @@ class Probe(Case):
         self.assert_code(outcome, 0)
         found = outcome.json()
         self.assertEqual(found["limit_seconds"], limit)
-        # All transports and settings take longer than that on any host.
         names = [one["name"] for one in found["not_tried"]]
-        self.assertTrue(any("," in name for name in names), outcome)
-        self.assertEqual(len(names), len(set(names)))
         measured = {one["name"] for one in found["transports"]}
+        self.assertEqual(len(names), len(set(names)))
         self.assertFalse(measured & set(names), outcome)
+        # Settings, which come last, are left out, or the host is fast enough for all of them.
+        self.assertTrue(found["settings"] or any("," in name for name in names), outcome)
+        if not names:
+            self.assertLess(found["seconds"], limit, outcome)
 
     def test_beside_other_work_it_ends_in_time_and_names_what_it_left_out(self) -> None:
         limit, ending = 20.0, 10.0
