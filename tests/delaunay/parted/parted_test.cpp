@@ -239,7 +239,8 @@ TEST(Parted, PartsOnTheDiskGiveTheSameFile) {
     const PartedTriangulation other = delaunay::refine_in_parts(
         world(), world().is_root() ? triangulate(graph) : Triangulation(), options,
         {.n_parts = 40, .max_memory_bytes = max_bytes, .scratch = scratch, .shuffle_seed = seed}, report);
-    EXPECT_GT(report.bytes_written, 500'000U);
+    // of about 2 MB, a limit leaves its bytes on every rank
+    EXPECT_GT(report.bytes_written, max_bytes == 1 ? 500'000U : 100'000U);
     EXPECT_GT(report.bytes_finished, 0U);
     EXPECT_LE(report.bytes_finished, report.bytes_written);
     EXPECT_LE(other.memory_bytes(), std::max(max_bytes, 200'000U));
