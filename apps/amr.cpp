@@ -2,9 +2,9 @@
 
 #include <csignal>
 
-#include "apps/amr/run.hpp"
 #include "apps/command.hpp"
 #include "barrio/base/text.hpp"
+#include "barrio/cases/case_run.hpp"
 
 namespace barrio::apps {
 namespace {
@@ -21,14 +21,18 @@ class Amr : public Command {
   [[nodiscard]] bool is_parallel() const override { return true; }
   void show_on(Progress& progress, mpi::Context&) override { progress_ = &progress; }
   void add_options(CLI::App& app) override {
-    app.add_option("CASE", job_.case_file, "Case file in TOML; docs/reference/case-file.md lists the keys")->required();
+    app.add_option("CASE", job_.file, "Case file in TOML; docs/reference/case-file.md lists the keys")->required();
     app.add_option("--set", job_.settings,
                    "Value that replaces one of the file, such as grid.levels=3 or run.end_time=0.1; may be repeated")
         ->allow_extra_args(false);  // CASE may follow
     app.add_option("--restart", job_.restart,
                    "Checkpoint to continue from; the result is the same, bit by bit, as without the restart");
   }
-  Json run(mpi::Context* context) override { return run_amr(*context, job_, progress_); }
+  Json run(mpi::Context* context) override {
+    cases::CaseRun run(*context, job_);
+    run.run(progress_);
+    return run.result();
+  }
   [[nodiscard]] int exit_code(const Json& result) const override {
     constexpr int signal_code = 128;  // as in shells
     if (result.value("ended_by", "") == "SIGTERM") return signal_code + SIGTERM;
@@ -75,7 +79,7 @@ class Amr : public Command {
   }
 
  private:
-  AmrJob job_;
+  cases::CaseJob job_;
   Progress* progress_ = nullptr;
 };
 

@@ -7,21 +7,18 @@
 
 namespace barrio::apps {
 
-/// Find the present spelling of an option or key that was spelt otherwise before 0.1.0. Local.
+/// Find the present spelling of an option that was spelt otherwise before 0.1.0. Local.
 /// @return empty if it never was another word
 inline std::string present_spelling(std::string_view word) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 7> words{
-      {{"ends", "boundary"},
-       {"given", "inflow"},
-       {"at_most", "max_error"},
-       {"--all-or-nothing", "--require-conforming"},
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> words{
+      {{"--all-or-nothing", "--require-conforming"},
        {"--origin-field", "--parent-field"},
        {"--finest", "--min-size"},
        {"--largest", "--max-size"}}};
   for (const auto& [before, now] : words)
     if (word == before) return std::string(now);
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> beginnings{
-      {{"--most-", "--max-"}, {"--least-", "--min-"}, {"most_", "max_"}, {"least_", "min_"}}};
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 2> beginnings{
+      {{"--most-", "--max-"}, {"--least-", "--min-"}}};
   for (const auto& [before, now] : beginnings)
     if (word.starts_with(before)) return std::string(now).append(word.substr(before.size()));
   return {};

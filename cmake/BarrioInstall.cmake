@@ -42,10 +42,12 @@ file(GENERATE OUTPUT ${barrio_installed_list} CONTENT "${files}\n")
 get_property(BARRIO_HAS_METIS GLOBAL PROPERTY BARRIO_HAS_METIS)
 get_property(BARRIO_HAS_PTSCOTCH GLOBAL PROPERTY BARRIO_HAS_PTSCOTCH)
 get_property(BARRIO_HAS_ZOLTAN GLOBAL PROPERTY BARRIO_HAS_ZOLTAN)
+get_property(BARRIO_HAS_MUPARSER GLOBAL PROPERTY BARRIO_HAS_MUPARSER)
+get_property(BARRIO_HAS_PNG GLOBAL PROPERTY BARRIO_HAS_PNG)
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/barrioConfig.cmake.in ${PROJECT_BINARY_DIR}/barrioConfig.cmake
                               INSTALL_DESTINATION ${barrio_config_dir})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/barrioConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/barrioConfig.cmake ${PROJECT_BINARY_DIR}/barrioConfigVersion.cmake
               ${PROJECT_SOURCE_DIR}/cmake/FindParallelHDF5.cmake ${PROJECT_SOURCE_DIR}/cmake/FindMETIS.cmake ${PROJECT_SOURCE_DIR}/cmake/FindGMP.cmake
-              ${PROJECT_SOURCE_DIR}/cmake/FindPTScotch.cmake ${PROJECT_SOURCE_DIR}/cmake/FindZoltan.cmake
+              ${PROJECT_SOURCE_DIR}/cmake/FindPTScotch.cmake ${PROJECT_SOURCE_DIR}/cmake/FindZoltan.cmake ${PROJECT_SOURCE_DIR}/cmake/FindmuParser.cmake
         DESTINATION ${barrio_config_dir})

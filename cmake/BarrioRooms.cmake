@@ -1,6 +1,6 @@
 # The rooms of the house and who may know whom. This list is the architecture: targets are linked by it, and
 # tests/architecture fails on any other include. A room may include the rooms it names here and itself.
-set(BARRIO_ROOMS base geometry mpi probe files exchange partition mobile rankmap mesh io adapt amr delaunay)
+set(BARRIO_ROOMS base geometry mpi probe files exchange partition mobile rankmap mesh io adapt amr cases delaunay)
 set(BARRIO_EDGES_base)
 set(BARRIO_EDGES_geometry base)
 set(BARRIO_EDGES_mpi base)
@@ -14,8 +14,9 @@ set(BARRIO_EDGES_mesh base geometry mpi exchange partition)
 set(BARRIO_EDGES_io base mpi files exchange partition mesh)
 set(BARRIO_EDGES_adapt base geometry mpi exchange partition mesh)
 set(BARRIO_EDGES_amr base geometry mpi files exchange)
+set(BARRIO_EDGES_cases base geometry mpi exchange amr)
 set(BARRIO_EDGES_delaunay base geometry mpi files exchange mobile)
-set(BARRIO_EDGES_apps base geometry mpi probe files exchange partition rankmap mesh io adapt amr delaunay)
+set(BARRIO_EDGES_apps base geometry mpi probe files exchange partition rankmap mesh io adapt amr cases delaunay)
 # Rooms that also build against the simulator, which has no HDF5; amr without its files.
 set(BARRIO_SMPI_ROOMS base geometry mpi exchange partition rankmap mesh adapt amr)
 

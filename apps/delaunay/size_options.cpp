@@ -13,9 +13,9 @@
 
 #include "apps/command.hpp"
 #include "apps/delaunay/graph_input.hpp"
-#include "apps/formula.hpp"
 #include "barrio/base/error.hpp"
 #include "barrio/base/text.hpp"
+#include "barrio/cases/formula.hpp"
 #include "barrio/delaunay/flat_mesh.hpp"
 #include "barrio/delaunay/segment_edges.hpp"
 
@@ -86,7 +86,7 @@ SizeText size_text(const std::string& text) {
 std::function<double(const delaunay::Point&)> formula_of(const std::string& text) {
   static const std::array<std::string, 2> names{"x", "y"};
   try {
-    return [formula = Formula(text, names, {})](const delaunay::Point& place) { return formula(place); };
+    return [formula = cases::Formula(text, names, {})](const delaunay::Point& place) { return formula(place); };
   } catch (const Error& error) {
     refuse(ErrorCode::usage, "--area", error.cause(), "write it as in 1e-4 + 0.01 * (x^2 + y^2)");
   }

@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "apps/amr/case.hpp"
 #include "barrio/amr/simulation.hpp"
+#include "barrio/cases/reading/case.hpp"
 
-namespace barrio::apps {
+namespace barrio::cases {
 
 /// Picture of a plane of a simulation. For each pixel, the lowest row first: a value, and the level of the finest block
 /// whose outline passes through it.
@@ -35,4 +35,4 @@ extern template Slice cut<2>(const amr::Simulation<2>&, const SliceCase&,
 extern template Slice cut<3>(const amr::Simulation<3>&, const SliceCase&,
                              const std::function<double(std::span<const double>)>&);
 
-}  // namespace barrio::apps
+}  // namespace barrio::cases

@@ -1,12 +1,14 @@
 #pragma once
 
+/// @file Formulas of named variables, as case files and size options have them.
+
 #include <map>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
-namespace barrio::apps {
+namespace barrio::cases {
 
 /// Named formulas, fully expanded: none uses the name of another.
 using Abbreviations = std::map<std::string, std::string>;
@@ -31,4 +33,4 @@ class Formula {
   std::shared_ptr<Parser> parser_;
 };
 
-}  // namespace barrio::apps
+}  // namespace barrio::cases

@@ -1,4 +1,4 @@
-#include "apps/amr/case_table.hpp"
+#include "barrio/cases/reading/case_table.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <sstream>
 
-#include "apps/renamed.hpp"
 #include "barrio/base/text.hpp"
+#include "barrio/cases/reading/renamed_keys.hpp"
 
-namespace barrio::apps {
+namespace barrio::cases {
 namespace {
 
 std::string plain_name(toml::value_t type) {
@@ -228,4 +228,4 @@ void CaseTable::expect(const std::vector<std::string>& known) const {
   }
 }
 
-}  // namespace barrio::apps
+}  // namespace barrio::cases

@@ -1,9 +1,9 @@
-#include "apps/formula.hpp"
 #include "barrio/base/error.hpp"
+#include "barrio/cases/formula.hpp"
 
 // Without muParser.
 
-namespace barrio::apps {
+namespace barrio::cases {
 
 struct Formula::Parser {};
 
@@ -15,4 +15,4 @@ Formula::Formula(const std::string& text, std::span<const std::string>, const Ab
 
 double Formula::operator()(std::span<const double>) const { return 0.0; }
 
-}  // namespace barrio::apps
+}  // namespace barrio::cases

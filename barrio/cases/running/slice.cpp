@@ -1,4 +1,4 @@
-#include "apps/amr/slice.hpp"
+#include "barrio/cases/running/slice.hpp"
 
 #include <fmt/format.h>
 #include <png.h>
@@ -13,7 +13,7 @@
 #include "barrio/base/json.hpp"
 #include "barrio/mpi/collectives.hpp"
 
-namespace barrio::apps {
+namespace barrio::cases {
 namespace {
 
 using Color = std::array<double, 3>;
@@ -33,9 +33,12 @@ Frame frame_of(const amr::BlockSpace<D>& space, std::size_t axis) {
     if (D == 2 || k != axis) frame.axes[n++] = k;
   const auto domain = space.domain(space.n_levels() - 1);
   const std::array<double, D> size = space.cell_size(space.n_levels() - 1);
+  std::array<double, 2> n_cells{};
   std::array<double, 2> extent{};
-  for (std::size_t a = 0; a < 2; ++a)
-    extent[a] = static_cast<double>(domain.extent(frame.axes[a])) * size[frame.axes[a]];
+  for (std::size_t a = 0; a < 2; ++a) {
+    n_cells[a] = static_cast<double>(domain.extent(frame.axes[a]));
+    extent[a] = n_cells[a] * size[frame.axes[a]];
+  }
   // Pixels are square. Their size is the smaller side of a finest cell, within limits for the whole picture.
   constexpr double max_pixels = 1600.0;
   constexpr double few_pixels = 900.0;
@@ -44,8 +47,7 @@ Frame frame_of(const amr::BlockSpace<D>& space, std::size_t axis) {
   if (longest / pixel < few_pixels) pixel /= std::ceil(few_pixels * pixel / longest);
   for (std::size_t a = 0; a < 2; ++a) {
     frame.n_pixels[a] = std::max<std::int64_t>(1, std::llround(extent[a] / pixel));
-    frame.cells_of_pixel[a] =
-        static_cast<double>(domain.extent(frame.axes[a])) / static_cast<double>(frame.n_pixels[a]);
+    frame.cells_of_pixel[a] = n_cells[a] / static_cast<double>(frame.n_pixels[a]);
   }
   return frame;
 }
@@ -59,8 +61,9 @@ Color color_at(double part) {
                                                {0.22, 0.71, 0.47},
                                                {0.66, 0.84, 0.30},
                                                {0.99, 0.95, 0.62}}};
-  const double at = std::clamp(part, 0.0, 1.0) * static_cast<double>(stops.size() - 1);
-  const std::size_t i = std::min(static_cast<std::size_t>(at), stops.size() - 2);
+  constexpr double last = stops.size() - 1;
+  const double at = std::clamp(part, 0.0, 1.0) * last;
+  const std::size_t i = std::min<std::size_t>(std::llround(std::floor(at)), stops.size() - 2);
   const double rest = at - static_cast<double>(i);
   Color color;
   for (std::size_t c = 0; c < 3; ++c) color[c] = (1.0 - rest) * stops[i][c] + rest * stops[i + 1][c];
@@ -71,7 +74,7 @@ Color color_at(double part) {
 Color color_of_level(int level) {
   static constexpr std::array<Color, 4> colors{
       {{0.62, 0.62, 0.66}, {1.0, 1.0, 1.0}, {1.0, 0.72, 0.25}, {1.0, 0.36, 0.32}}};
-  return colors[std::min<std::size_t>(static_cast<std::size_t>(level), colors.size() - 1)];
+  return colors[std::min<std::size_t>(level, colors.size() - 1)];
 }
 
 /// Paints the pixels of a slice that lie in this rank's cells.
@@ -106,10 +109,10 @@ class Painter {
     auto at = cells.low;
     if constexpr (D == 3) {
       const double place = (wanted_.place - space_.options().low[wanted_.axis]) / space_.cell_size(level)[wanted_.axis];
-      at[wanted_.axis] = static_cast<std::int64_t>(std::floor(place));
+      at[wanted_.axis] = std::llround(std::floor(place));
       if (!cells.contains(at)) return;
     }
-    const auto n_variables = static_cast<std::size_t>(simulation_.state().n_components());
+    const std::size_t n_variables = simulation_.state().n_components();
     std::vector<double> u(n_variables);
     std::vector<std::uint8_t> is_covered(cells.size());
     simulation_.mark_covered(level, block, is_covered);
@@ -119,7 +122,7 @@ class Painter {
       at[frame_.axes[1]] = cell_at(1, j, cells);
       for (std::int64_t i = pixels[0].first; i < pixels[0].second; ++i) {
         at[frame_.axes[0]] = cell_at(0, i, cells);
-        const auto place = static_cast<std::size_t>(cells.place(at));
+        const std::size_t place = cells.place(at);
         if (is_covered[place] != 0) continue;
         for (std::size_t v = 0; v < n_variables; ++v) u[v] = state[v * is_covered.size() + place];
         slice_.values[j * slice_.width + i] = quantity(u);
@@ -137,11 +140,11 @@ class Painter {
   }
   [[nodiscard]] std::int64_t first_pixel(std::size_t a, std::int64_t cell) const {
     const double at = static_cast<double>(cell * ratio_) / frame_.cells_of_pixel[a] - 0.5;
-    return std::clamp<std::int64_t>(static_cast<std::int64_t>(std::ceil(at)), 0, frame_.n_pixels[a]);
+    return std::clamp<std::int64_t>(std::llround(std::ceil(at)), 0, frame_.n_pixels[a]);
   }
   [[nodiscard]] std::int64_t cell_at(std::size_t a, std::int64_t pixel, const Box& cells) const {
     const double finest = (static_cast<double>(pixel) + 0.5) * frame_.cells_of_pixel[a];
-    const auto cell = static_cast<std::int64_t>(finest / static_cast<double>(ratio_));
+    const std::int64_t cell = std::llround(std::trunc(finest / static_cast<double>(ratio_)));
     return std::clamp(cell, cells.low[frame_.axes[a]], cells.high[frame_.axes[a]] - 1);
   }
   /// Outline a block. Its upper sides are where a neighbour has its lower sides: both draw one line.
@@ -277,13 +280,13 @@ void write_png(const Slice& slice, const SliceCase& wanted, double lowest, doubl
   const std::int64_t top = Picture::line / 2;
   const std::int64_t length = height - Picture::line;
   constexpr int n_marks = 5;
+  const auto last = static_cast<double>(length - 1);
   for (std::int64_t j = 0; j < length; ++j)
     for (std::int64_t i = 0; i < bar; ++i)
-      picture.put(left + i, top + j,
-                  color_at(span > 0.0 ? 1.0 - static_cast<double>(j) / static_cast<double>(length - 1) : 0.5));
+      picture.put(left + i, top + j, color_at(span > 0.0 ? 1.0 - static_cast<double>(j) / last : 0.5));
   for (int mark = 0; mark < n_marks; ++mark) {
-    const double part = static_cast<double>(mark) / (n_marks - 1);
-    const std::int64_t at = top + std::llround((1.0 - part) * static_cast<double>(length - 1));
+    const double part = 1.0 * mark / (n_marks - 1);
+    const std::int64_t at = top + std::llround((1.0 - part) * last);
     for (std::int64_t i = 0; i < gap / 2; ++i) picture.put(left + bar + i, at, ink);
     picture.write(fmt::format("{:.4g}", lowest + part * span), left + bar + gap, at - Picture::line / 2, ink);
   }
@@ -295,4 +298,4 @@ template Slice cut<2>(const amr::Simulation<2>&, const SliceCase&,
 template Slice cut<3>(const amr::Simulation<3>&, const SliceCase&,
                       const std::function<double(std::span<const double>)>&);
 
-}  // namespace barrio::apps
+}  // namespace barrio::cases

@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "apps/formula.hpp"
 #include "barrio/amr/euler.hpp"
 #include "barrio/amr/simulation.hpp"
+#include "barrio/cases/formula.hpp"
 
-namespace barrio::apps {
+namespace barrio::cases {
 
 /// Interval of a recurring action.
 struct Every {
@@ -110,4 +110,4 @@ struct AmrCase {
 [[nodiscard]] AmrCase read_case(const std::string& file, const std::string& text,
                                 const std::vector<std::string>& settings);
 
-}  // namespace barrio::apps
+}  // namespace barrio::cases

@@ -1,4 +1,4 @@
-#include "apps/amr/case.hpp"
+#include "barrio/cases/reading/case.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,11 +8,11 @@
 #include <cmath>
 #include <span>
 
-#include "apps/amr/case_table.hpp"
-#include "apps/renamed.hpp"
 #include "barrio/base/text.hpp"
+#include "barrio/cases/reading/case_table.hpp"
+#include "barrio/cases/reading/renamed_keys.hpp"
 
-namespace barrio::apps {
+namespace barrio::cases {
 namespace {
 
 constexpr std::array<const char*, 3> axis_names{"x", "y", "z"};
@@ -230,7 +230,7 @@ void read_slice(const CaseTable& slice, AmrCase& made) {
     const std::string axis = slice.text("axis", "z");
     const auto found = std::ranges::find(axis_names, axis);
     if (found == axis_names.end()) slice.refuse("axis", fmt::format("'{}' must be x, y or z", axis));
-    one.axis = static_cast<std::size_t>(found - axis_names.begin());
+    one.axis = found - axis_names.begin();
     one.place = slice.number("at", 0.5 * (made.low[one.axis] + made.high[one.axis]));
     if (!(one.place >= made.low[one.axis] && one.place < made.high[one.axis]))
       slice.refuse("at", fmt::format("{} must be in the domain", one.place));
@@ -361,4 +361,4 @@ AmrCase read_case(const std::string& file, const std::string& text, const std::v
   return made;
 }
 
-}  // namespace barrio::apps
+}  // namespace barrio::cases

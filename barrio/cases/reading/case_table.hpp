@@ -8,7 +8,7 @@
 
 #include "barrio/base/error.hpp"
 
-namespace barrio::apps {
+namespace barrio::cases {
 
 /// A table of a case file. Local. All functions throw Error{bad_input} with file and line.
 class CaseTable {
@@ -65,4 +65,4 @@ decltype(auto) CaseTable::about(const std::string& key, Phase&& phase) const {
   }
 }
 
-}  // namespace barrio::apps
+}  // namespace barrio::cases

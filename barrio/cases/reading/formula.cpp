@@ -1,4 +1,4 @@
-#include "apps/formula.hpp"
+#include "barrio/cases/formula.hpp"
 
 #include <fmt/format.h>
 #include <muParser.h>
@@ -10,7 +10,7 @@
 #include "barrio/base/error.hpp"
 #include "barrio/base/text.hpp"
 
-namespace barrio::apps {
+namespace barrio::cases {
 
 struct Formula::Parser {
   mu::Parser parser;
@@ -74,4 +74,4 @@ double Formula::operator()(std::span<const double> values) const {
   return parser_->parser.Eval();
 }
 
-}  // namespace barrio::apps
+}  // namespace barrio::cases

@@ -1,4 +1,4 @@
-#include "apps/amr/run.hpp"
+#include "barrio/cases/case_run.hpp"
 
 #include <fmt/format.h>
 
@@ -13,19 +13,19 @@
 #include <optional>
 #include <system_error>
 
-#include "apps/amr/case.hpp"
-#include "apps/amr/cell_formulas.hpp"
-#include "apps/amr/slice.hpp"
 #include "barrio/amr/checkpoint.hpp"
 #include "barrio/amr/euler.hpp"
 #include "barrio/amr/simulation_file.hpp"
 #include "barrio/base/temporary_file.hpp"
 #include "barrio/base/text.hpp"
+#include "barrio/cases/reading/case.hpp"
+#include "barrio/cases/running/cell_formulas.hpp"
+#include "barrio/cases/running/slice.hpp"
 #include "barrio/mpi/agree.hpp"
 #include "barrio/mpi/collectives.hpp"
 #include "barrio/mpi/report.hpp"
 
-namespace barrio::apps {
+namespace barrio::cases {
 namespace {
 
 constexpr RegionName steps_region{"amr.steps"};
@@ -35,7 +35,7 @@ constexpr RegionName output_region{"amr.output"};
 class Recurring {
  public:
   Recurring(const Every& every, double time) : every_(every) {
-    if (every_.time > 0.0) n_ = static_cast<std::int64_t>(std::floor(time / every_.time * (1.0 + 1e-12))) + 1;
+    if (every_.time > 0.0) n_ = std::llround(std::floor(time / every_.time * (1.0 + 1e-12))) + 1;
   }
   /// Return the next time at which a step must end.
   [[nodiscard]] double next() const noexcept {
@@ -121,35 +121,56 @@ amr::SimulationOptions<D> options_of(const AmrCase& wanted, const std::shared_pt
   options.regrid_interval = wanted.regrid_interval;
   options.buffer_cells = wanted.buffer_cells;
   options.max_cells = wanted.max_cells;
-  if (wanted.max_bytes > 0) options.max_bytes = static_cast<std::uint64_t>(wanted.max_bytes);
+  if (wanted.max_bytes > 0) options.max_bytes = wanted.max_bytes;
   options.partition = wanted.partition;
   options.weigh_by_time = wanted.weigh_by_time;
   return options;
 }
 
-template <std::size_t D>
-class CaseRun {
+}  // namespace
+
+class CaseRun::Core {
  public:
-  CaseRun(mpi::Context& context, const AmrCase& wanted, const std::string& restart)
+  Core() = default;
+  Core(const Core&) = delete;
+  Core& operator=(const Core&) = delete;
+  virtual ~Core() = default;
+  virtual void run(Progress* progress) = 0;
+  virtual Json result() = 0;
+  [[nodiscard]] virtual double time() const = 0;
+  [[nodiscard]] virtual std::int64_t n_steps() const = 0;
+  [[nodiscard]] virtual int n_levels() const = 0;
+  [[nodiscard]] virtual std::size_t n_axes() const = 0;
+  [[nodiscard]] virtual CaseCells cells() const = 0;
+  [[nodiscard]] virtual CaseBlocks blocks(int level) const = 0;
+};
+
+namespace {
+
+template <std::size_t D>
+class RunIn final : public CaseRun::Core {
+ public:
+  RunIn(mpi::Context& context, AmrCase wanted, std::string name, const std::string& restart)
       : context_(context),
-        wanted_(wanted),
-        euler_(std::make_shared<const amr::Euler<D>>(amr::EulerOptions{.gamma = wanted.gamma,
-                                                                       .n_species = wanted.n_species,
-                                                                       .flattens_shocks = wanted.flattens_shocks,
-                                                                       .falls_back = wanted.falls_back,
-                                                                       .sharpens_contacts = wanted.sharpens_contacts,
-                                                                       .riemann_solver = wanted.riemann_solver})),
+        wanted_(std::move(wanted)),
+        name_(std::move(name)),
+        euler_(std::make_shared<const amr::Euler<D>>(amr::EulerOptions{.gamma = wanted_.gamma,
+                                                                       .n_species = wanted_.n_species,
+                                                                       .flattens_shocks = wanted_.flattens_shocks,
+                                                                       .falls_back = wanted_.falls_back,
+                                                                       .sharpens_contacts = wanted_.sharpens_contacts,
+                                                                       .riemann_solver = wanted_.riemann_solver})),
         numbers_(euler_->quantities()),
         is_restarted_(!restart.empty()),
         simulation_(begin(restart)),
         totals_(simulation_.totals()) {
     check_places();
-    if (!wanted.output_file.empty())
-      file_.emplace(wanted.output_file, simulation_, output_quantities(),
-                    amr::SeriesOptions{.goes_on = is_restarted_, .is_one_file = wanted.is_one_file});
+    if (!wanted_.output_file.empty())
+      file_.emplace(wanted_.output_file, simulation_, output_quantities(),
+                    amr::SeriesOptions{.goes_on = is_restarted_, .is_one_file = wanted_.is_one_file});
   }
 
-  void run(Progress* progress) {
+  void run(Progress* progress) override {
     constexpr std::int64_t n_units = 1000;
     if (progress != nullptr) progress->begin("barrio amr", n_units);
     const EndingScope scope;
@@ -180,7 +201,7 @@ class CaseRun {
           if (slices[s].is_due(time, n_steps) || is_done) draw(s);
         if ((checkpoint.is_due(time, n_steps) || is_end) && !wanted_.checkpoint_file.empty())
           amr::write_checkpoint(simulation_, wanted_.checkpoint_file);
-        if (progress != nullptr) progress->update(static_cast<std::int64_t>(part_done() * n_units));
+        if (progress != nullptr) progress->update(std::llround(std::floor(part_done() * n_units)));
         if (!ended_by_.empty()) return;  // there may be no time to make one file
       }
     } catch (const AgreedError&) {
@@ -195,7 +216,55 @@ class CaseRun {
     if (file_) file_->close();
   }
 
-  [[nodiscard]] Json result() {
+  [[nodiscard]] double time() const override { return simulation_.time(); }
+  [[nodiscard]] std::int64_t n_steps() const override { return simulation_.n_steps(); }
+  [[nodiscard]] int n_levels() const override { return wanted_.n_levels; }
+  [[nodiscard]] std::size_t n_axes() const override { return D; }
+
+  [[nodiscard]] CaseCells cells() const override {
+    const amr::BlockSpace<D>& space = simulation_.hierarchy().space();
+    const std::size_t n = space.block_size();
+    CaseCells cells{.n_axes = D, .names = wanted_.quantities};
+    std::vector<std::uint8_t> covered(n);
+    std::vector<double> numbers(numbers_.n());
+    std::vector<double> u(euler_->variables().size());
+    for (int level = 0; level < n_levels(); ++level) {
+      const std::array<double, D> size = space.cell_size(level);
+      for (std::size_t b = 0; b < simulation_.hierarchy().blocks(level).size(); ++b) {
+        simulation_.mark_covered(level, b, covered);
+        const std::span<const double> values = simulation_.state().values(level, b);
+        const geometry::IndexBox<D> box = space.cells(simulation_.hierarchy().blocks(level)[b].at);
+        for (std::size_t cell = 0; cell < n; ++cell) {
+          if (covered[cell] != 0) continue;
+          for (std::size_t v = 0; v < u.size(); ++v) u[v] = values[v * n + cell];
+          numbers_.compute(u, numbers);
+          const std::array<double, D> centre = space.centre(level, box.at(cell));
+          cells.levels.push_back(level);
+          cells.centres.insert(cells.centres.end(), centre.begin(), centre.end());
+          cells.sizes.insert(cells.sizes.end(), size.begin(), size.end());
+          cells.values.insert(cells.values.end(), numbers.begin(), numbers.end());
+        }
+      }
+    }
+    return cells;
+  }
+
+  [[nodiscard]] CaseBlocks blocks(int level) const override {
+    const amr::BlockSpace<D>& space = simulation_.hierarchy().space();
+    const std::array<double, D> size = space.cell_size(level);
+    CaseBlocks made;
+    for (const auto& block : simulation_.hierarchy().blocks(level)) {
+      for (std::size_t k = 0; k < D; ++k) {
+        const double length = size[k] * space.block_cells();
+        const double low = wanted_.low[k] + length * static_cast<double>(block.at[k]);
+        made.low.push_back(low);
+        made.high.push_back(low + length);
+      }
+    }
+    return made;
+  }
+
+  [[nodiscard]] Json result() override {
     Json result = mpi::document(context_, "barrio.amr", 1);
     result["title"] = wanted_.title;
     result["system"] = euler_->description();
@@ -222,6 +291,7 @@ class CaseRun {
     if (!wanted_.checkpoint_file.empty()) result["checkpoint"] = wanted_.checkpoint_file;
     result["slices"] = drawn_;
     result["checksum"] = fmt::format("{:016x}", simulation_.checksum());
+    result["case"] = name_;
     return result;
   }
 
@@ -255,7 +325,7 @@ class CaseRun {
         refuse_together(ErrorCode::bad_input, fmt::format("output.quantities: '{}'", name),
                         fmt::format("is not a quantity.{}", did_you_mean(name, names)),
                         fmt::format("give some of {}", fmt::join(names, ", ")));
-      chosen.push_back(all[static_cast<std::size_t>(found - names.begin())]);
+      chosen.push_back(all[found - names.begin()]);
     }
     return chosen;
   }
@@ -279,7 +349,7 @@ class CaseRun {
     for (std::size_t s = 0; s < slices.size(); ++s) {
       if (wanted_.slices[s].every.is_never()) continue;
       const bool is_now = !is_restarted_ || slices[s].is_now(time, n_steps);
-      if (is_restarted_) n_drawn_[s] = static_cast<int>(slices[s].n_before(n_steps)) + (is_now ? 0 : 1);
+      if (is_restarted_) n_drawn_[s] = slices[s].n_before(n_steps) + (is_now ? 0 : 1);
       if (is_now) draw(s);
     }
   }
@@ -296,7 +366,7 @@ class CaseRun {
     if (file_) file_->write(simulation_);
   }
 
-  static std::string picture_name(const SliceCase& one, int number) {
+  static std::string picture_name(const SliceCase& one, std::int64_t number) {
     std::string name = one.file;
     if (const std::size_t at = name.find("{}"); at != std::string::npos)
       name.replace(at, 2, fmt::format("{:04}", number));
@@ -305,8 +375,7 @@ class CaseRun {
 
   void draw(std::size_t s) {
     const SliceCase& one = wanted_.slices[s];
-    const auto quantity =
-        static_cast<std::size_t>(std::ranges::find(wanted_.quantities, one.quantity) - wanted_.quantities.begin());
+    const auto quantity = std::ranges::find(wanted_.quantities, one.quantity) - wanted_.quantities.begin();
     std::vector<double> values(numbers_.n());
     const Slice slice = cut<D>(simulation_, one, [&](std::span<const double> u) {
       numbers_.compute(u, values);
@@ -353,8 +422,7 @@ class CaseRun {
     if (wanted_.exact.empty()) return;
     std::vector<std::size_t> places;
     for (const auto& [name, formula] : wanted_.exact)
-      places.push_back(n_place_numbers + static_cast<std::size_t>(std::ranges::find(wanted_.quantities, name) -
-                                                                  wanted_.quantities.begin()));
+      places.push_back(n_place_numbers + (std::ranges::find(wanted_.quantities, name) - wanted_.quantities.begin()));
     const std::vector<double> errors = integrals(wanted_.exact, [&](std::size_t i, std::span<const double> of) {
       return std::abs(of[places[i]] - wanted_.exact[i].second(of.first(n_place_numbers)));
     });
@@ -398,7 +466,8 @@ class CaseRun {
   }
 
   mpi::Context& context_;
-  const AmrCase& wanted_;
+  AmrCase wanted_;
+  std::string name_;
   std::shared_ptr<const amr::Euler<D>> euler_;
   CellNumbers numbers_;
   bool is_restarted_;
@@ -407,7 +476,7 @@ class CaseRun {
   std::optional<amr::SimulationFile<D>> file_;
   std::string ended_by_;  // empty: the run was not ended early
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  std::vector<int> n_drawn_;
+  std::vector<std::int64_t> n_drawn_;
   /// Values of the first and the last colour.
   struct Scale {
     double lowest;
@@ -417,13 +486,6 @@ class CaseRun {
   Json series_ = Json::object();
   Json drawn_ = Json::array();
 };
-
-template <std::size_t D>
-Json run_in(mpi::Context& context, const AmrCase& wanted, const std::string& restart, Progress* progress) {
-  CaseRun<D> run(context, wanted, restart);
-  run.run(progress);
-  return run.result();
-}
 
 /// Read a file on one rank and send its text to all. Collective. @throws AgreedError{failed}
 std::string read_together(mpi::Context& context, const std::string& path) {
@@ -443,14 +505,27 @@ std::string read_together(mpi::Context& context, const std::string& path) {
 
 }  // namespace
 
-Json run_amr(mpi::Context& context, const AmrJob& job, Progress* progress) {
-  const std::string text = read_together(context, job.case_file);
+CaseRun::CaseRun(mpi::Context& context, const CaseJob& job) {
+  const std::string text = job.text.empty() ? read_together(context, job.file) : job.text;
   AmrCase wanted;
-  mpi::agree_after(context, [&] { wanted = read_case(job.case_file, text, job.settings); });
-  Json result = wanted.n_axes == 2 ? run_in<2>(context, wanted, job.restart, progress)
-                                   : run_in<3>(context, wanted, job.restart, progress);
-  result["case"] = job.case_file;
-  return result;
+  mpi::agree_after(context, [&] { wanted = read_case(job.file, text, job.settings); });
+  if (wanted.n_axes == 2)
+    core_ = std::make_unique<RunIn<2>>(context, std::move(wanted), job.file, job.restart);
+  else
+    core_ = std::make_unique<RunIn<3>>(context, std::move(wanted), job.file, job.restart);
 }
 
-}  // namespace barrio::apps
+CaseRun::CaseRun(CaseRun&&) noexcept = default;
+CaseRun& CaseRun::operator=(CaseRun&&) noexcept = default;
+CaseRun::~CaseRun() = default;
+
+void CaseRun::run(Progress* progress) { core_->run(progress); }
+Json CaseRun::result() { return core_->result(); }
+double CaseRun::time() const { return core_->time(); }
+std::int64_t CaseRun::n_steps() const { return core_->n_steps(); }
+int CaseRun::n_levels() const { return core_->n_levels(); }
+std::size_t CaseRun::n_axes() const { return core_->n_axes(); }
+CaseCells CaseRun::cells() const { return core_->cells(); }
+CaseBlocks CaseRun::blocks(int level) const { return core_->blocks(level); }
+
+}  // namespace barrio::cases

@@ -11,26 +11,26 @@
 #include <utility>
 #include <vector>
 
-#include "apps/amr/case.hpp"
 #include "barrio/amr/output_quantity.hpp"
 #include "barrio/amr/simulation.hpp"
 #include "barrio/base/error.hpp"
+#include "barrio/cases/reading/case.hpp"
 
 // Formulas of a case, applied to cells.
 
-namespace barrio::apps {
+namespace barrio::cases {
 
 /// Quantities of a cell as consecutive numbers, in the order that formulas take them.
 class CellNumbers {
  public:
   explicit CellNumbers(std::vector<amr::OutputQuantity> quantities) : quantities_(std::move(quantities)) {
-    for (const amr::OutputQuantity& one : quantities_) n_ += static_cast<std::size_t>(one.width);
+    for (const amr::OutputQuantity& one : quantities_) n_ += one.width;
   }
   [[nodiscard]] std::size_t n() const noexcept { return n_; }
   void compute(std::span<const double> u, std::span<double> out) const {
     std::size_t place = 0;
     for (const amr::OutputQuantity& one : quantities_) {
-      const auto width = static_cast<std::size_t>(one.width);
+      const std::size_t width = one.width;
       one.compute(u, out.subspan(place, width));
       place += width;
     }
@@ -67,8 +67,8 @@ class Tagger {
  private:
   using Index = typename geometry::IndexBox<D>::Index;
   void read(const amr::CellsToTag<D>& block, const Index& at) {
-    u_.resize(D + 2 + static_cast<std::size_t>(wanted_->n_species));
-    for (std::size_t v = 0; v < u_.size(); ++v) u_[v] = block.u(static_cast<int>(v), at);
+    u_.resize(D + 2 + wanted_->n_species);
+    for (int v = 0; v < std::ssize(u_); ++v) u_[v] = block.u(v, at);
     values_.resize(n_place_numbers + numbers_->n() + 1);
     numbers_->compute(u_, std::span(values_).subspan(n_place_numbers));
   }
@@ -96,7 +96,7 @@ class Tagger {
       for (std::size_t k = 0; k < D; ++k) n_outside += at[k] < block.cells.low[k] || at[k] >= block.cells.high[k];
       if (n_outside > 1) continue;  // beyond edges and corners: no cell of the block is beside them
       read(block, at);
-      around_[n] = values_[n_place_numbers + static_cast<std::size_t>(quantity)];
+      around_[n] = values_[n_place_numbers + quantity];
     }
     for (std::int64_t n = 0; n < block.cells.size(); ++n) {
       const Index at = block.cells.at(n);
@@ -121,11 +121,11 @@ class Source {
   Source(const AmrCase& wanted, const CellNumbers& numbers) : wanted_(&wanted), numbers_(&numbers) {}
   void operator()(const amr::CellsToChange<D>& block) {
     const SourceCase& source = wanted_->source;
-    u_.resize(D + 2 + static_cast<std::size_t>(wanted_->n_species));
+    u_.resize(D + 2 + wanted_->n_species);
     values_.resize(n_place_numbers + numbers_->n());
     for (std::int64_t n = 0; n < block.cells.size(); ++n) {
       const auto at = block.cells.at(n);
-      for (std::size_t v = 0; v < u_.size(); ++v) u_[v] = block.u(static_cast<int>(v), at);
+      for (int v = 0; v < std::ssize(u_); ++v) u_[v] = block.u(v, at);
       put_place(block.space.centre(block.level, at), block.time, values_);
       numbers_->compute(u_, std::span(values_).subspan(n_place_numbers));
       double& energy = block.change(D + 1, at);
@@ -147,4 +147,4 @@ class Source {
   std::vector<double> values_;
 };
 
-}  // namespace barrio::apps
+}  // namespace barrio::cases
