@@ -78,6 +78,7 @@ std::unique_ptr<Command> make_delaunay();
 std::unique_ptr<Command> make_load();
 std::unique_ptr<Command> make_map();
 std::unique_ptr<Command> make_seat();
+std::unique_ptr<Command> make_show();
 /// As make_exec.
 std::unique_ptr<Command> make_report(const GlobalOptions& options);
 /// As make_exec.

@@ -9,6 +9,7 @@
 
 #include "apps/command.hpp"
 #include "apps/renamed.hpp"
+#include "apps/text/completion.hpp"
 #include "apps/text/help.hpp"
 #include "barrio/base/abort.hpp"
 #include "barrio/base/temporary_file.hpp"
@@ -200,6 +201,7 @@ int main_of(int argc, char** argv) {
     if (command->is_prefix()) add_global_options(*sub, options, "");
   }
   CLI::App* reference = app.add_subcommand("reference", "Print the reference page of all commands")->group("");
+  const CLI::App* completion = app.add_subcommand("completion", "Print completion for bash")->group("");
   app.footer(
       "Examples:\n  barrio info wing.h5m\n  barrio --ranks 4 load wing.h5m --ghosts 1\n\nEnvironment: BARRIO_LOG "
       "(debug, info, warning, error, off), BARRIO_WAIT (spin, yield, block), BARRIO_SINGLETON "
@@ -225,6 +227,10 @@ int main_of(int argc, char** argv) {
     std::fputs(reference_page(app, commands).c_str(), stdout);
     return 0;
   }
+  if (completion->parsed()) {
+    std::fputs(bash_completion(app).c_str(), stdout);
+    return 0;
+  }
   for (const auto& command : commands) {
     if (!app.got_subcommand(command->name())) continue;
     return run_command(*command, options, argc, argv);
@@ -237,6 +243,7 @@ int main_of(int argc, char** argv) {
 std::vector<std::unique_ptr<Command>> all_commands(const GlobalOptions& options) {
   std::vector<std::unique_ptr<Command>> all;
   all.push_back(make_info());
+  all.push_back(make_show());
   all.push_back(make_generate());
   all.push_back(make_convert());
   all.push_back(make_partition());

@@ -20,6 +20,8 @@ namespace {
 
 std::string find_python() {
   if (const char* chosen = std::getenv("BARRIO_PYTHON")) return chosen;
+  // pip installs the command beside the Python that has the package
+  if (const auto beside = folder_of_program() / "python3"; std::filesystem::exists(beside)) return beside.string();
   if (std::filesystem::exists(build_python)) return build_python;
   return "python3";
 }
@@ -148,7 +150,7 @@ class Doctor : public Command {
 
 }  // namespace
 
-std::vector<std::string> report_line(const std::vector<std::string>& runs, const std::string& output) {
+std::vector<std::string> python_line(const std::string& command, const std::vector<std::string>& arguments) {
   const std::string python = find_python();
   const std::filesystem::path built = folder_of_program().parent_path() / "python";
   std::string path = std::getenv("PYTHONPATH") != nullptr ? std::getenv("PYTHONPATH") : "";
@@ -160,18 +162,24 @@ std::vector<std::string> report_line(const std::vector<std::string>& runs, const
                                  "import sys\ntry:\n import barrio.report\nexcept ImportError: sys.exit(1)\n"
                                  "try:\n import matplotlib, pyvista\nexcept ImportError: sys.exit(12)"});
   if (found == no_pictures) {
-    throw Error(ErrorCode::failed, {.subject = "barrio report",
+    throw Error(ErrorCode::failed, {.subject = command,
                                     .cause = fmt::format("{} lacks the packages that draw pictures", python),
                                     .remedy = fmt::format("{} -m pip install matplotlib pyvista", python)});
   }
   if (found != 0) {
     throw Error(ErrorCode::failed,
-                {.subject = "barrio report",
+                {.subject = command,
                  .cause = fmt::format("{} has no Python package barrio with reports", python),
                  .remedy = "install it in barrio's source folder, pip install '.[report]', or set BARRIO_PYTHON to "
                            "a Python that has it"});
   }
-  std::vector<std::string> line{python, "-m", "barrio.report", "-o", output};
+  std::vector<std::string> line{python};
+  line.insert(line.end(), arguments.begin(), arguments.end());
+  return line;
+}
+
+std::vector<std::string> report_line(const std::vector<std::string>& runs, const std::string& output) {
+  std::vector<std::string> line = python_line("barrio report", {"-m", "barrio.report", "-o", output});
   line.insert(line.end(), runs.begin(), runs.end());
   return line;
 }

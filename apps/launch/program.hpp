@@ -57,6 +57,10 @@ class ScratchFolder {
   std::filesystem::path path_;
 };
 
+/// Return a command line of the Python that has barrio's package with its drawing libraries. Sets PYTHONPATH for it.
+/// @param command  of barrio, for messages @throws Error{failed} if no Python has them
+std::vector<std::string> python_line(const std::string& command, const std::vector<std::string>& arguments);
+
 /// Return the command line that makes a report page of result documents with the Python package, and prints its name.
 /// @throws Error{failed} if no Python has the package and its drawing libraries
 std::vector<std::string> report_line(const std::vector<std::string>& runs, const std::string& output);

@@ -29,7 +29,21 @@ class Log {
   void error(std::string_view text);
 
  private:
+  friend class QuietLog;
   std::shared_ptr<spdlog::logger> logger_;
+  bool speaks_;
+};
+
+/// Hold back info and notices of a log within the enclosing block, as about a mesh that no user knows of. Local.
+class QuietLog {
+ public:
+  explicit QuietLog(Log& log) noexcept : log_(log), speaks_(log.speaks_) { log_.speaks_ = false; }
+  QuietLog(const QuietLog&) = delete;
+  QuietLog& operator=(const QuietLog&) = delete;
+  ~QuietLog() { log_.speaks_ = speaks_; }
+
+ private:
+  Log& log_;
   bool speaks_;
 };
 

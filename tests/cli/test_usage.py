@@ -27,6 +27,22 @@ class Help(Case):
                 self.assertRegex(outcome.out, rf"Example:\n  .*barrio .*{command} ?")
                 self.assertEqual(outcome.err, "")
 
+    def test_bash_completes_commands_and_options(self) -> None:
+        script = barrio("completion").out
+
+        def completed(*words: str) -> list[str]:
+            line = " ".join(f"'{word}'" for word in words)
+            last = f"COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; _barrio"
+            said = execute(["bash", "-c", f'{script}\n{last}\nprintf "%s\\n" "${{COMPREPLY[@]}}"'])
+            self.assert_code(said, 0)
+            return said.out.split()
+
+        self.assertEqual(completed("barrio", "ad"), ["adapt"])
+        self.assertEqual(set(completed("barrio", "")) & set(COMMANDS), set(COMMANDS))
+        self.assertEqual(completed("barrio", "--ranks", "4", "adapt", "--min-s"), ["--min-size"])
+        self.assertIn("--ranks", completed("barrio", "load", "--"))
+        self.assertEqual(completed("barrio", "load", "wing"), [])  # names of files
+
     def test_usage_names_the_command_not_its_path(self) -> None:
         for words in ((), ("load",)):
             usage = barrio(*words, "--help").out.split("Usage: ")[1]

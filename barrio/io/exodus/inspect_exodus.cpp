@@ -50,7 +50,10 @@ Json inspect_exodus(const std::string& path, const InspectOptions& options) {
   if (n_sides > 0) result["sides_in_sets"] = n_sides;
   add_sets(result, sets);
   result["tags"] = described_tags(catalog);
-  if (catalog.n_steps > 0) result["time_steps"] = catalog.n_steps;
+  if (catalog.n_steps > 0) {
+    result["time_steps"] = catalog.n_steps;
+    result["times"] = file.reals("time_whole");
+  }
   if (!catalog.left_out.empty()) result["unsupported"] = catalog.left_out;
   if (!has_quality(catalog.n_vertices, options)) return result;
   const std::vector<double> x = read_exodus_coordinates(file, catalog, {0, catalog.n_vertices});

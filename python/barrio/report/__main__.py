@@ -7,12 +7,12 @@ and transport.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from pathlib import Path
 from typing import NoReturn
 
-from .documents import FAILED, USAGE, ReportError, collect
+from .documents import USAGE, ReportError, collect
+from .output import say, write_page
 
 _EXAMPLE = """example:
   python -m barrio.report -o report.html partition.json load.json heat.json heat.vtkhdf
@@ -32,7 +32,7 @@ class _Parser(argparse.ArgumentParser):
     """A parser that prints errors in barrio's format."""
 
     def error(self, message: str) -> NoReturn:
-        _say(f"error: barrio report: {message}", "see barrio report --help")
+        say(f"error: barrio report: {message}", "see barrio report --help")
         sys.exit(USAGE)
 
 
@@ -42,7 +42,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         results = collect(options.run)
         if results.skipped:
-            _say(_left_out(results.skipped))
+            say(_left_out(results.skipped))
         from .probe.pages import is_for_probe_only, make_probe_pages
 
         output = Path(options.output)
@@ -54,15 +54,15 @@ def main(arguments: list[str] | None = None) -> int:
 
         n_files = len(results.vtkhdf_files)
         if n_files and options.pictures and sys.stderr.isatty():
-            _say(f"drawing pictures of {n_files} VTKHDF {'file' if n_files == 1 else 'files'}")
+            say(f"drawing pictures of {n_files} VTKHDF {'file' if n_files == 1 else 'files'}")
         drawings = draw_all(results.vtkhdf_files, options.pictures)
         for drawing in drawings:
             if drawing.fault:
-                _say(f"warning: {drawing.path}: pictures could not be rendered: {drawing.fault}")
+                say(f"warning: {drawing.path}: pictures could not be rendered: {drawing.fault}")
         page = make_page(Story(results, drawings, options.pictures, options.suggestions))
-        _write(output, page)
+        write_page(output, page)
     except ReportError as error:
-        _say(f"error: {error}", error.remedy)
+        say(f"error: {error}", error.remedy)
         return error.code
     print(options.output)
     return 0
@@ -106,23 +106,10 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
 def _write_all(pages: dict[Path, str]) -> int:
     """Write several pages. The overview is written last and printed first."""
     for path, page in pages.items():
-        _write(path, page)
+        write_page(path, page)
     for path in reversed(pages):
         print(path)
     return 0
-
-
-def _write(path: Path, page: str) -> None:
-    """Write the page completely or not at all."""
-    unfinished = path.with_name(f"{path.name}.part{os.getpid()}")
-    try:
-        unfinished.write_bytes(page.encode("utf-8"))
-        unfinished.replace(path)
-    except OSError as error:
-        unfinished.unlink(missing_ok=True)
-        cause = f"cannot be written: {error.strerror}"
-        remedy = "choose another path with -o, or free disk space"
-        raise ReportError(path, cause, remedy, FAILED) from error
 
 
 def _left_out(skipped: list[str]) -> str:
@@ -131,12 +118,6 @@ def _left_out(skipped: list[str]) -> str:
     return (
         f"warning: {len(skipped)} {'file' if len(skipped) == 1 else 'files'} skipped: {named}{more}"
     )
-
-
-def _say(text: str, remedy: str = "") -> None:
-    print(f"barrio: {' '.join(text.split())}", file=sys.stderr)
-    if remedy:
-        print(f"  remedy: {' '.join(remedy.split())}", file=sys.stderr)
 
 
 if __name__ == "__main__":

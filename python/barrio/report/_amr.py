@@ -100,6 +100,8 @@ class Cut:
     outlines: list[
         tuple[int, int, int, int, int]
     ]  # level, first and last row, first and last column
+    axes: tuple[int, int]  # to the right and up
+    bounds: np.ndarray  # low and high corner of the grid
 
     @property
     def pixels(self) -> tuple[int, int]:
@@ -140,4 +142,5 @@ def cut(grid: AmrGrid, name: str, axis: int, at: float) -> Cut:
             values[v:v_end, u:u_end] = block
             outlines.append((level, v, v_end - 1, u, u_end - 1))
     last = shape[1] - 1
-    return Cut(values[::-1], [(k, last - b, last - a, c, d) for k, a, b, c, d in outlines])
+    rows = [(k, last - b, last - a, c, d) for k, a, b, c, d in outlines]
+    return Cut(values[::-1], rows, (across[0], across[1]), grid.bounds)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ._amr import AmrGrid
-from ._read import FileSeries, Frame, VtkhdfFile, magnitude_of, own_cells
+from ._read import GLOBAL_IDS, FileSeries, Frame, VtkhdfFile, magnitude_of, own_cells
 from ._skin import Skin, dimension_of, dimension_of_type, find_skin
 from .colours import round_bands
 
@@ -20,7 +21,7 @@ _BESIDE_MIDDLE = 0.507
 _LINE, _TRIANGLE = 3, 5  # VTK's cell types
 MAX_WITH_EDGES = 40_000  # triangles of a plane that are drawn with edges
 # Arrays that are shown otherwise, or are names and not values.
-_NO_FIELDS = {"part", "rank", "owner", "is_ghost", "GLOBAL_ID", "region", "marker", "attribute"}
+_NO_FIELDS = {"part", "rank", "owner", "is_ghost", "region", "marker", "attribute"} | GLOBAL_IDS
 _NAMES = {
     1: "vertices as cells",
     2: "vertices as cells",
@@ -55,13 +56,28 @@ _NAMES = {
 }
 
 
-def find_facts(file: File) -> dict[str, Any]:
-    """Find the kind of the file, and the counts and measures that the page shows."""
+@dataclass(frozen=True)
+class Wanted:
+    """Choice of fields and frames."""
+
+    fields: tuple[str, ...] = ()  # names; empty: the first `max_fields`
+    max_fields: int = MAX_FIELDS
+    max_frames: int = 0  # frames spread over all steps; 0: up to four, where the field changes most
+    hidden: frozenset[str] = frozenset()  # arrays that are shown otherwise
+
+
+class NoSuchField(Exception):
+    """The file has no field of a wanted name; the message lists those that it has."""
+
+
+def find_facts(file: File, wanted: Wanted | None = None) -> dict[str, Any]:
+    """Find the kind of the file, and the counts and measures that the page shows. @throws NoSuchField"""
+    wanted = wanted or Wanted()
     facts: dict[str, Any] = {"n_steps": file.n_steps, "has_times": bool(file.times)}
     if file.times:
         facts["time"] = [file.times[0], file.times[-1]]
     if file.first.is_amr:
-        return facts | _amr_facts(file)
+        return facts | _amr_facts(file, wanted)
     grid = file.first.grid
     if is_plane(file):
         return facts | _mesh_facts(grid) | _plane_facts(grid)
@@ -80,9 +96,9 @@ def find_facts(file: File) -> dict[str, Any]:
         return facts
     if skin is not None and dimension_of(grid) == 3:
         facts["cut"] = _cut_of(np.array(grid.bounds).reshape(3, 2).T, skin)
-    fields = _fields_of(grid, file.n_steps > 1)
+    fields = _fields_of(grid, file.n_steps > 1, wanted)
     if file.n_steps > 1:
-        return facts | {"kind": "series"} | _series_facts(file, fields)
+        return facts | {"kind": "series"} | _series_facts(file, fields, wanted)
     _measure(fields, [[_numbers(file.first, field)] for field in fields])
     shown = {"shown_steps": [0], "shown_times": [file.first.time]}
     return facts | {"kind": "mesh", "fields": fields} | shown
@@ -200,7 +216,23 @@ def _arrays_of(grid: Any) -> list[dict[str, Any]]:
     return found
 
 
-def _fields_of(grid: Any, is_series: bool) -> list[dict[str, Any]]:
+def _chosen(fields: list[dict[str, Any]], wanted: Wanted) -> list[dict[str, Any]]:
+    """Return the wanted fields in that order, or the first ones. @throws NoSuchField"""
+    if not wanted.fields:
+        return [field for field in fields if field["name"] not in wanted.hidden][
+            : wanted.max_fields
+        ]
+    chosen = []
+    for name in wanted.fields:
+        of_name = [field for field in fields if field["name"] == name]
+        if not of_name:
+            known = ", ".join(dict.fromkeys(str(field["name"]) for field in fields))
+            raise NoSuchField(f"has no field '{name}'; it has {known or 'none'}")
+        chosen += of_name
+    return chosen
+
+
+def _fields_of(grid: Any, is_series: bool, wanted: Wanted) -> list[dict[str, Any]]:
     """Choose the arrays to draw: temperature and other scalars first, then vectors and whole numbers.
 
     Without steps, an array that is the same everywhere comes last.
@@ -226,7 +258,7 @@ def _fields_of(grid: Any, is_series: bool) -> list[dict[str, Any]]:
             is_dull = not is_series and (not len(known) or not np.ptp(known) > 0.0)
             rank = (name != "temperature", is_dull, is_whole, n > 1, of == "cells")
             found.append((rank, {"name": name, "of": of, "components": n, "is_whole": is_whole}))
-    return [field for _, field in sorted(found, key=lambda pair: pair[0])][:MAX_FIELDS]
+    return _chosen([field for _, field in sorted(found, key=lambda pair: pair[0])], wanted)
 
 
 def _numbers(frame: Frame, field: dict[str, Any]) -> np.ndarray:
@@ -254,7 +286,7 @@ def _measure(fields: list[dict[str, Any]], values: list[list[np.ndarray]]) -> No
         field["bands"] = [bands.low, bands.high, bands.count]
 
 
-def _series_facts(file: File, fields: list[dict[str, Any]]) -> dict[str, Any]:
+def _series_facts(file: File, fields: list[dict[str, Any]], wanted: Wanted) -> dict[str, Any]:
     """Measure the fields and the mesh at every step; sample the steps of a long series."""
     last = file.n_steps - 1
     steps = sorted({round(i * last / (MAX_STEPS - 1)) for i in range(MAX_STEPS)})
@@ -296,7 +328,9 @@ def _series_facts(file: File, fields: list[dict[str, Any]]) -> dict[str, Any]:
     facts["n_parts"] = n_parts
     facts["field"] = fields[0]["name"] if fields else ""
     is_one = not facts["is_changing"] and bool(fields)
-    chosen = choose_frames(table[:, 4]) if is_one else _spread(len(steps))
+    chosen = choose_frames(table[:, 4]) if is_one else _spread(len(steps), 4)
+    if wanted.max_frames:
+        chosen = _spread(len(steps), wanted.max_frames)
     facts["shown_steps"] = [steps[i] for i in chosen]
     facts["cells_of_shown"] = {str(steps[i]): cells[i] for i in chosen}
     facts["shown_times"] = [float(file.times[step]) for step in facts["shown_steps"]]
@@ -328,9 +362,10 @@ def _moments(values: np.ndarray, final: np.ndarray) -> list[float]:
     return [float(x) for x in (known.mean(), known.min(), known.max(), *distances)]
 
 
-def _spread(n: int) -> list[int]:
-    """Choose up to four of n steps, evenly."""
-    return sorted({round(i * (n - 1) / 3) for i in range(4)})
+def _spread(n: int, n_chosen: int) -> list[int]:
+    """Choose some of n steps, evenly."""
+    last = max(n_chosen - 1, 1)
+    return sorted({round(i * (n - 1) / last) for i in range(n_chosen)})
 
 
 def _plain(column: np.ndarray) -> list[float | None]:
@@ -350,7 +385,7 @@ def choose_frames(mean_away: np.ndarray) -> list[int]:
     return sorted({*wanted, last})
 
 
-def _amr_facts(file: File) -> dict[str, Any]:
+def _amr_facts(file: File, wanted: Wanted) -> dict[str, Any]:
     """Count boxes and cells by level in the last step, and measure the fields at every step."""
     grid: AmrGrid = file.first.grid
     first = grid.levels[0][0].values
@@ -361,10 +396,9 @@ def _amr_facts(file: File) -> dict[str, Any]:
     ]
     every = all_boxes(grid)
     fields = [f for f in fields if all(f["name"] in box.values for box in every)]
-    fields = sorted(fields, key=lambda f: (f["name"] != "density", f["components"] > 1))[
-        :MAX_FIELDS
-    ]
-    facts = _series_facts(file, fields) if file.n_steps > 1 else _one_amr(file, fields)
+    fields = sorted(fields, key=lambda f: (f["name"] != "density", f["components"] > 1))
+    fields = _chosen(fields, wanted)
+    facts = _series_facts(file, fields, wanted) if file.n_steps > 1 else _one_amr(file, fields)
     last: AmrGrid = file.frame(file.n_steps - 1).grid
     levels = [
         {"blocks": len(boxes), "cells": last.n_cells(level)}

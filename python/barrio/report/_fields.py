@@ -10,7 +10,7 @@ import numpy as np
 import pyvista as pv
 
 from ._amr import Cut
-from ._picture import Picture, save_all, write_png
+from ._picture import Picture, View, save_all, write_png
 from ._scenes import FLAT, box_of, eye_of
 from ._skin import CELL_ID, POINT_ID, Skin
 from .colours import NO_VALUE, OUTLINES, Bands, colours
@@ -47,11 +47,9 @@ def draw_field(frames: dict[Path, Frame], scale: Bands | list[int]) -> None:
     """Draw a field at some steps, in bands of colour, or with a colour for each of some whole numbers."""
     pictures = {path: _picture(frame, scale) for path, frame in frames.items()}
     box = box_of(list(pictures.values()))
-    images = {}
     for path, picture in pictures.items():
         picture.fit(box, eye_of(frames[path].skin, 0.4, 0.5))
-        images[path] = picture.image()
-    save_all(images)
+    save_all(pictures)
 
 
 def _picture(frame: Frame, scale: Bands | list[int]) -> Picture:
@@ -107,6 +105,17 @@ def draw_cut(cut: Cut, bands: Bands, path: Path) -> None:
         image[top : bottom + 1, left : left + thick] = colour
         image[top : bottom + 1, right + 1 - thick : right + 1] = colour
     write_png(image, path)
+    _view_of(cut).save(path)
+
+
+def _view_of(cut: Cut) -> View:
+    rows, columns = cut.pixels
+    right, above = (np.eye(3)[axis].tolist() for axis in cut.axes)
+    u = cut.axes[0]
+    scale = columns / max(float(cut.bounds[1, u] - cut.bounds[0, u]), 1e-300)
+    centre, middle = cut.bounds.mean(axis=0).tolist(), [0.5 * columns, 0.5 * rows]
+    # the grid is the file's own
+    return View(centre, right, above, scale, middle, cut.bounds.tolist(), [0.0, 0.0, 0.0])
 
 
 def _rgba(name: str) -> list[int]:

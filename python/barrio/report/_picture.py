@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import json
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +12,33 @@ import numpy as np
 import pyvista as pv
 from PIL import Image
 
+from ._render import VIEW_SUFFIX
+
 _DARK = "#20242a"  # colour of edges
 _LINE_WIDTH, _POINT_SIZE = 6.0, 16.0
 MAX_FACES_WITH_EDGES = 150_000
+
+
+@dataclass(frozen=True)
+class View:
+    """Parallel projection of a picture. Lengths are those of the drawn grid, which may be moved and scaled.
+
+    `at` is the pixel of `centre`, from the top left.
+    """
+
+    centre: list[float]
+    right: list[float]
+    above: list[float]
+    pixels_per_unit: float
+    at: list[float]
+    box: list[list[float]]  # low and high corner of what is drawn
+    moved_by: list[float] | None = None  # the file's coordinates: centre * scaled_by + moved_by
+    scaled_by: float = 1.0
+
+    def save(self, path: Path, left: int = 0, top: int = 0) -> None:
+        """Write the view of a picture that has lost some columns and rows."""
+        kept = asdict(self) | {"at": [self.at[0] - left, self.at[1] - top]}
+        path.with_suffix(VIEW_SUFFIX).write_text(json.dumps(kept), encoding="utf-8")
 
 
 class Picture:
@@ -20,6 +46,8 @@ class Picture:
 
     def __init__(self, width: int, height: int, is_smooth: bool = True) -> None:
         self.plotter = pv.Plotter(off_screen=True, window_size=[width, height], lighting="none")
+        self.moved_by: list[float] | None = None  # as in View
+        self.scaled_by = 1.0
         if not is_smooth:
             self.plotter.disable_anti_aliasing()
             self.plotter.background_color = "black"
@@ -88,9 +116,27 @@ class Picture:
         self.plotter.close()
         return np.asarray(image)
 
+    def view(self) -> View:
+        """Return the projection, before the picture is rendered."""
+        camera, (width, height) = self.plotter.camera, self.plotter.window_size
+        centre, position = np.array(camera.focal_point), np.array(camera.position)
+        back = (position - centre) / np.linalg.norm(position - centre)
+        right = np.cross(np.array(camera.up), back)
+        right /= np.linalg.norm(right)
+        return View(
+            centre.tolist(),
+            right.tolist(),
+            np.cross(back, right).tolist(),
+            0.5 * height / camera.parallel_scale,
+            [0.5 * width, 0.5 * height],
+            np.array(self.plotter.bounds).reshape(3, 2).T.tolist(),
+            self.moved_by,
+            self.scaled_by,
+        )
+
     def save(self, path: Path) -> None:
-        """Render and write a cropped PNG."""
-        save_all({path: self.image()})
+        """Render and write a cropped PNG, and its view."""
+        save_all({path: self})
 
 
 def _kinds_of(mesh: pv.DataSet) -> list[tuple[pv.DataSet, dict[str, Any]]]:
@@ -107,13 +153,20 @@ def _kinds_of(mesh: pv.DataSet) -> list[tuple[pv.DataSet, dict[str, Any]]]:
     return found
 
 
-def save_all(images: dict[Path, np.ndarray]) -> None:
-    """Write images as PNG with palettes of 256 colours, without the borders that are empty in all of them."""
+def save_all(pictures: dict[Path, Picture]) -> None:
+    """Render pictures and write PNG files with palettes of 256 colours, without the borders that are empty in all.
+
+    Beside each is its view.
+    """
+    views = {path: picture.view() for path, picture in pictures.items()}
+    images = {path: picture.image() for path, picture in pictures.items()}
     seen = np.any([image[:, :, 3] > 0 for image in images.values()], axis=0)
     rows, columns = (np.flatnonzero(seen.any(axis=axis)) for axis in (1, 0))
     for path, image in images.items():
+        top, left = (int(rows[0]), int(columns[0])) if len(rows) else (0, 0)
         if len(rows):
-            image = image[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
+            image = image[top : rows[-1] + 1, left : columns[-1] + 1]
+        views[path].save(path, left, top)
         write_png(image, path)
 
 

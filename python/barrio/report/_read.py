@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import math
 from dataclasses import dataclass
@@ -21,7 +22,8 @@ from ._amr import AmrGrid, amr_of
 
 GHOST_ARRAY = "vtkGhostType"
 SERIES_SUFFIX = ".series"
-_GLOBAL_ID = "GLOBAL_ID"
+_POINT_IDS = ("GlobalPointIds", "GLOBAL_ID")
+GLOBAL_IDS = frozenset({*_POINT_IDS, "GlobalCellIds"})
 _POLYHEDRON = 42  # VTK's cell type
 _DAMAGED = "cannot be read by VTK: it is truncated or damaged"
 
@@ -47,15 +49,17 @@ class Frame:
         return isinstance(self.grid, AmrGrid)
 
 
-def open_file(path: Path) -> VtkhdfFile | FileSeries:
-    """Open a VTKHDF file or a list of such files. @throws Unreadable"""
-    return FileSeries(path) if path.suffix == SERIES_SUFFIX else VtkhdfFile(path)
+def open_file(path: Path, without: tuple[str, ...] = ()) -> VtkhdfFile | FileSeries:
+    """Open a VTKHDF file or a list of such files. @param without  arrays of cells to leave out @throws Unreadable"""
+    is_list = path.suffix == SERIES_SUFFIX
+    return FileSeries(path, without) if is_list else VtkhdfFile(path, without)
 
 
 class VtkhdfFile:
     """A VTKHDF file of unstructured grids or overlapping AMR, read step by step."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, without: tuple[str, ...] = ()) -> None:
+        self._without = without
         self._faults: list[str] = []
         self._path = str(path)
         vtkOutputWindow.GetInstance().SetDisplayModeToNever()
@@ -92,6 +96,8 @@ class VtkhdfFile:
             return Frame(time, pv.UnstructuredGrid(), self._number_of([]))
         for piece in pieces:
             _check(piece)
+            for name in self._without:
+                piece.cell_data.pop(name, None)
         mesh = self._number_of(pieces)
         if self._merged is None:
             self._merged = _merge_points(pieces)
@@ -138,7 +144,8 @@ class VtkhdfFile:
 class FileSeries:
     """A list of VTKHDF files, one for each time, as `barrio amr` leaves it while it runs."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, without: tuple[str, ...] = ()) -> None:
+        self._without = without
         self._files = listed_files(path)
         absent = [file.name for file, _ in self._files if not file.is_file()]
         if absent:
@@ -146,6 +153,7 @@ class FileSeries:
             raise Unreadable(f"lists {absent[0]}{more}, which cannot be found")
         self.times = tuple(time for _, time in self._files)
         self._last: tuple[int, VtkhdfFile] | None = None
+        self._meshes: list[bytes] = []  # digests of different meshes, in the order of their numbers
         self.first = self.frame(0)
 
     @property
@@ -154,17 +162,26 @@ class FileSeries:
         return len(self._files)
 
     def frame(self, step: int) -> Frame:
-        """Read one file; its mesh counts as another one than that of the other files."""
+        """Read one file."""
         path, time = self._files[step]
         if self._last is None or self._last[0] != step:
             try:
-                self._last = step, VtkhdfFile(path)
+                self._last = step, VtkhdfFile(path, self._without)
             except Unreadable as error:
                 raise Unreadable(f"lists {path.name}, which {error}") from error
         frame = self._last[1].first
         if step > 0 and frame.is_amr != self.first.is_amr:
             raise Unreadable("lists files of meshes and files of AMR")
-        return Frame(time, frame.grid, step)
+        return Frame(time, frame.grid, step if frame.is_amr else self._number_of(frame.grid))
+
+    def _number_of(self, grid: pv.UnstructuredGrid) -> int:
+        """Return the number of a mesh: the same for the same points and cells."""
+        digest = hashlib.sha256()
+        for array in (grid.points, grid.cell_connectivity, grid.offset, grid.celltypes):
+            digest.update(np.ascontiguousarray(array).data)
+        if digest.digest() not in self._meshes:
+            self._meshes.append(digest.digest())
+        return self._meshes.index(digest.digest())
 
 
 def listed_files(path: Path) -> list[tuple[Path, float]]:
@@ -200,9 +217,11 @@ def magnitude_of(values: Any) -> np.ndarray:
 def _pieces_of(output: Any) -> list[pv.UnstructuredGrid]:
     """Return the pieces with cells."""
     name = output.GetClassName() if output is not None else "nothing"
-    if name not in ("vtkUnstructuredGrid", "vtkPartitionedDataSet"):
+    if name not in ("vtkUnstructuredGrid", "vtkPartitionedDataSet", "vtkPolyData"):
         raise Unreadable(f"is of type {name.removeprefix('vtk')}, not an unstructured grid or AMR")
     wrapped = pv.wrap(output)
+    if isinstance(wrapped, pv.PolyData):
+        wrapped = wrapped.cast_to_unstructured_grid()
     blocks = list(wrapped) if isinstance(wrapped, pv.PartitionedDataSet) else [wrapped]
     if not all(isinstance(block, pv.UnstructuredGrid) for block in blocks if block is not None):
         raise Unreadable("has no unstructured grid")
@@ -238,9 +257,11 @@ def _merge_points(pieces: list[pv.UnstructuredGrid]) -> tuple[np.ndarray, np.nda
     if len(pieces) == 1:
         every = np.arange(pieces[0].n_points)
         return every, every
-    if all(_GLOBAL_ID in piece.point_data for piece in pieces):
-        ids = np.concatenate([np.asarray(piece.point_data[_GLOBAL_ID]) for piece in pieces])
-        if ids.ndim == 1 and (ids > 0).all():
+    for name in _POINT_IDS:
+        if not all(name in piece.point_data for piece in pieces):
+            continue
+        ids = np.concatenate([np.asarray(piece.point_data[name]) for piece in pieces])
+        if ids.ndim == 1 and (ids >= 0).all():
             _, keep, merge = np.unique(ids, return_index=True, return_inverse=True)
             return keep, merge.ravel()
     points = np.ascontiguousarray(np.concatenate([p.points for p in pieces]) + 0.0)  # no -0.0

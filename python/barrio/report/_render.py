@@ -15,25 +15,42 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ._facts import File
+    from ._show import About
     from .colours import Bands
 
-UNREADABLE = 3  # exit code
+WRONG_USE, UNREADABLE = 2, 3  # exit codes
 FACTS_FILE = "facts.json"
+VIEW_SUFFIX = ".view.json"  # of the projection of a picture
 MAX_EXPLODED = 64  # parts in the exploded view
 N_CLOSE = 1_500  # triangles in the close-up of the smallest, if there are too many for edges
 
 
 def main(arguments: list[str]) -> int:
-    """Read FILE, write facts and pictures to FOLDER."""
+    """Read FILE, write facts and pictures to FOLDER.
+
+    @param arguments  FILE FOLDER [--no-pictures] [--about DOCUMENT]
+    """
     path, folder = Path(arguments[0]), Path(arguments[1])
-    draws = arguments[2:] != ["--no-pictures"]
+    draws = "--no-pictures" not in arguments[2:]
     os.environ.setdefault("VTK_DEFAULT_OPENGL_WINDOW", "vtkEGLRenderWindow")
-    from ._facts import find_facts
+    from ._facts import NoSuchField, Wanted, find_facts
     from ._read import Unreadable, open_file
 
+    about = None
+    if "--about" in arguments[2:]:
+        from ._show import About
+
+        about = About(json.loads(Path(arguments[-1]).read_bytes()))
     try:
-        file = open_file(path)
-        facts = find_facts(file)
+        file = open_file(path, without=("part",) if about and about.hides_parts else ())
+        facts = find_facts(file, about.wanted if about else Wanted())
+        if about and facts["kind"] in ("mesh", "series") and facts["n_cells"]:
+            from ._show import add_facts
+
+            add_facts(file.first.grid, facts)
+    except NoSuchField as error:
+        print(error, file=sys.stderr)
+        return WRONG_USE
     except Unreadable as error:
         print(error, file=sys.stderr)
         return UNREADABLE
@@ -42,8 +59,22 @@ def main(arguments: list[str]) -> int:
         return UNREADABLE
     (folder / FACTS_FILE).write_text(json.dumps(facts), encoding="utf-8")
     if draws:
-        draw(file, facts, folder)
+        if about and facts["kind"] in ("mesh", "series") and facts["n_cells"]:
+            _draw_shown(file, facts, about, folder)
+        else:
+            draw(file, facts, folder)
     return 0
+
+
+def _draw_shown(file: File, facts: dict[str, Any], about: About, folder: Path) -> None:
+    """Draw a mesh with its sets and sizes, then its fields."""
+    from . import _show
+
+    grid = _scaled(file.first.grid.copy(), facts)
+    at = _scaled_at(int(facts["cut"]["axis"]), facts) if "cut" in facts else None
+    _show.draw_shown(grid, facts, about, at, folder)
+    (folder / FACTS_FILE).write_text(json.dumps(facts), encoding="utf-8")  # it knows the sides now
+    draw(file, facts, folder)
 
 
 def draw(file: File, facts: dict[str, Any], folder: Path) -> None:
@@ -112,7 +143,7 @@ def _draw_parts(grid: Any, facts: dict[str, Any], folder: Path) -> None:
         _scenes.draw_exploded(grid, n_parts, folder / "exploded.png")
     elif skin.body is not None:
         _scenes.draw_outside(skin, n_parts, folder / "outside.png")
-    if "cut" in facts:
+    if "cut" in facts and not (folder / "inside.png").exists():
         axis = int(facts["cut"]["axis"])
         _scenes.draw_inside(grid, axis, _scaled_at(axis, facts), folder / "inside.png")
 

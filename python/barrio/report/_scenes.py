@@ -83,12 +83,10 @@ def draw_states(skins: dict[Path, Skin], n_parts: int) -> None:
         flat = FLAT if skin.normal is not None else {}
         pictures[path].add_with_edges(skin.whole, **flat, **by_part)
     box = box_of(list(pictures.values()))
-    images = {}
     for path, picture in pictures.items():
         normal = skins[path].normal
         picture.fit(box, EYE if normal is None else normal)
-        images[path] = picture.image()
-    save_all(images)
+    save_all(pictures)
 
 
 def box_of(pictures: list[Picture]) -> np.ndarray:
@@ -164,16 +162,26 @@ def _face_areas(surface: pv.PolyData) -> np.ndarray:
     return 0.5 * np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
 
 
-def draw_inside(grid: pv.UnstructuredGrid, axis: int, at: float, path: Path) -> None:
-    """Draw the cells behind a plane across an axis, whole, with the edges of the mesh."""
+def draw_inside(
+    grid: pv.UnstructuredGrid, axis: int, at: float, path: Path, colours: np.ndarray | None = None
+) -> None:
+    """Draw the cells behind a plane across an axis, whole, with the edges of the mesh.
+
+    @param colours  red, green and blue of each cell; all alike without
+    """
     centres = grid.cell_centers().points[:, axis]
     behind = centres > at if EYE[axis] < 0.0 else centres < at
     if not behind.any():
         return
     picture = Picture(1100, 820)
-    surface = grid.extract_cells(behind).extract_surface(algorithm=SURFACE)
+    kept = grid.extract_cells(behind)
+    look = {"color": _PLAIN}
+    if colours is not None:
+        kept.cell_data["colour"] = colours[behind]
+        look = {"scalars": "colour", "rgb": True}
+    surface = kept.extract_surface(algorithm=SURFACE)
     edges = {"edge_opacity": 0.7, "line_width": 0.7}
-    picture.add_with_edges(surface, color=_PLAIN, **edges)
+    picture.add_with_edges(surface, **(look | edges))
     away = np.zeros(3)
     away[axis] = np.sign(EYE[axis])
     picture.look_at_all(0.5 * EYE + away)
@@ -248,6 +256,7 @@ def _draw_window(
     half = 0.5 * np.ptp(window, axis=0) / size
     seen = _is_near(points, corners, half)
     picture = Picture(1600, 1200)
+    picture.moved_by, picture.scaled_by = window.mean(axis=0).tolist(), size
     surface = pv.PolyData.from_regular_faces(points, corners[seen])
     surface.cell_data["colour"] = np.array(palette, dtype=np.uint8)[place[seen]]
     edges = {"show_edges": has_edges, "edge_color": _DARK, "line_width": 0.8, "edge_opacity": 0.6}

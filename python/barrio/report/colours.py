@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 # Okabe and Ito's palette without black, ordered for contrast between neighbours in the list.
 _FEW = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#999999")
-# Outlines of blocks by level, as apps/amr/slice.cpp draws them; deeper levels have the last one.
+# Outlines of blocks by level, as barrio/cases/running/slice.cpp draws them; deeper levels have the last one.
 OUTLINES = ("#9e9ea8", "#ffffff", "#ffb840", "#ff5c52")
 NO_VALUE = "#c3c7cc"  # where a field has no value
 _GOLDEN = 0.6180339887498949

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 
 from . import words
-from .colours import Bands, colours
+from .colours import colours
 from .markup import Html
 from .plot import INK, Plot
 
@@ -248,24 +248,19 @@ def _power_or_part(value: float, place: object) -> str:
     return _power(value, place) if lead == "1" else (f"{value:g}" if lead in "25" else "")
 
 
-def colour_bar(bands: Bands, label: str) -> Html:
-    """Draw the scale of the frames."""
-    plot = Plot(6.0, 0.72)
-    edges = np.linspace(bands.low, bands.high, bands.count + 1)
-    scale = mpl.colors.Normalize(bands.low, bands.high)
-    mapping = mpl.cm.ScalarMappable(scale, mpl.colormaps[bands.colour_map].resampled(bands.count))
-    bar = plot.figure.colorbar(
-        mapping,
-        cax=plot.axes,
-        orientation="horizontal",
-        label=label,
-        boundaries=edges,
-        ticks=edges[:: max(1, bands.count // 5)],
-        spacing="proportional",
-    )
-    bar.outline.set_visible(False)
-    bar.ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    return plot.svg(f"Colour scale of {label}, {bands.low:g} to {bands.high:g}")
+def histogram(edges: list[float], counts: list[int], label: str, is_log: bool = False) -> Html:
+    """Draw how many cells have values between two edges."""
+    plot = Plot(4.8, 2.7)
+    axes = plot.axes
+    axes.bar(edges[:-1], counts, width=np.diff(edges), align="edge", color="#0072B2", linewidth=0.0)
+    if is_log:
+        axes.set_xscale("log")
+        axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.set_xlabel(label)
+    axes.set_ylabel("cells")
+    axes.yaxis.set_major_locator(MaxNLocator(6, integer=True))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: words.count(value)))
+    return plot.svg(f"Cells by {label}, from {edges[0]:g} to {edges[-1]:g}")
 
 
 def phase_map(names: list[str], rows: list[list[float]]) -> Html:

@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
-_VOID = {"img", "meta", "br", "col", "hr"}
+_VOID = {"img", "input", "meta", "br", "col", "hr"}
 
 
 class Html(str):

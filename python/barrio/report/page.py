@@ -18,7 +18,7 @@ from .sections.results import results_section
 from .sections.run import field_section, phases_section
 from .sections.traffic import traffic_section
 from .story import Section, Story, base_name
-from .style import CSS
+from .style import CSS, SCRIPT
 
 # Kinds of documents whose rank counts are at the top of the page.
 _OF_RANKS = ("load", "heat", "partition", "adapt", "amr", "delaunay", "bench.adapt")
@@ -72,7 +72,10 @@ def whole_page(title: str, main: Html) -> str:
         tag("title", title),
         tag("style", raw(CSS)),
     )
-    return "<!DOCTYPE html>\n" + tag("html", head, "\n", tag("body", main), lang="en") + "\n"
+    script = tag("script", raw(SCRIPT)) if 'class="film"' in main else None
+    return (
+        "<!DOCTYPE html>\n" + tag("html", head, "\n", tag("body", main, script), lang="en") + "\n"
+    )
 
 
 def written(sections: list[Section]) -> list[Html]:

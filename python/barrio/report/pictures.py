@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
-from ._render import FACTS_FILE, UNREADABLE
-from .documents import ReportError
+from ._render import FACTS_FILE, UNREADABLE, VIEW_SUFFIX, WRONG_USE
+from .documents import USAGE, ReportError
+from .framed import Shot, shot_of
 
 TIME_LIMIT_SECONDS = 600.0
 MAX_DRAWN = 12  # files that are drawn; of further ones the page has the facts
@@ -32,12 +33,17 @@ class Drawing:
     path: Path
     facts: dict[str, Any] = field(default_factory=dict)
     images: dict[str, bytes] = field(default_factory=dict)
+    views: dict[str, dict[str, Any]] = field(default_factory=dict)  # projections of the images
     fault: str = ""  # the reason for missing pictures
 
     @property
     def kind(self) -> str:
         """Kind of the file: series, ghosts, mesh, plane or amr; empty if it could not be read."""
         return str(self.facts.get("kind", ""))
+
+    def shot(self, key: str) -> Shot:
+        """Return a picture with its projection."""
+        return shot_of(self.images[key], self.views[key], self.facts.get("box"))
 
 
 def draw_all(paths: list[Path], wants_pictures: bool = True) -> list[Drawing]:
@@ -62,16 +68,29 @@ def _run_all(paths: list[Path], wants_pictures: bool) -> list[Drawing]:
     return drawings
 
 
+def draw_shown(about: Path, cells: Path, name: Path) -> Drawing:
+    """Draw the file of `barrio show`. @param about  its document @param name  of the file, for messages"""
+    with _Job(cells, True, about, name) as job:
+        return job.finish()
+
+
 class _Job:
     """One drawing process and its folder."""
 
-    def __init__(self, path: Path, wants_pictures: bool) -> None:
-        self._path = path
+    def __init__(
+        self,
+        path: Path,
+        wants_pictures: bool,
+        about: Path | None = None,
+        name: Path | None = None,
+    ) -> None:
+        self._path = name or path
         self._temporary = tempfile.TemporaryDirectory(prefix="barrio-report-")
         self._folder = Path(self._temporary.name)
         self._log = (self._folder / "log").open("w+b")
         command = [sys.executable, "-m", "barrio.report._render", str(path.resolve())]
         command += [str(self._folder), *([] if wants_pictures else ["--no-pictures"])]
+        command += ["--about", str(about.resolve())] if about else []
         environment = dict(os.environ)
         root = str(Path(__file__).absolute().parents[2])
         known = [root, *filter(None, [environment.get("PYTHONPATH")])]
@@ -103,6 +122,8 @@ class _Job:
             drawing.fault = f"not finished after {TIME_LIMIT_SECONDS:.0f} s"
             self._process.kill()
             code = self._process.wait()
+        if code == WRONG_USE:
+            raise ReportError(self._path, self._last_words(), "name one of these, or none", USAGE)
         if code == UNREADABLE:
             cause = self._last_words() or "cannot be read"
             raise ReportError(self._path, cause, _UNREADABLE_REMEDY)
@@ -111,6 +132,10 @@ class _Job:
             with contextlib.suppress(ValueError):
                 drawing.facts = json.loads(facts.read_bytes())
         drawing.images = {p.stem: p.read_bytes() for p in sorted(self._folder.glob("*.png"))}
+        views = sorted(self._folder.glob(f"*{VIEW_SUFFIX}"))
+        drawing.views = {
+            p.name.removesuffix(VIEW_SUFFIX): json.loads(p.read_bytes()) for p in views
+        }
         if code != 0 and not drawing.fault:
             if code < 0 and not drawing.facts:
                 cause = (

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import base64
+import json
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import PurePath
 
 from .documents import Document, Results, as_number
+from .framed import Scale, framed
 from .markup import Html, figure, tag
 from .pictures import Drawing
 from .traffic import Traffic, find_traffic
@@ -174,6 +176,31 @@ def picture(content: bytes, said: str, caption: object) -> Html:
     width, height = (int.from_bytes(content[i : i + 4], "big") for i in (16, 20))
     image = tag("img", src=source, alt=said, width=width, height=height)
     return figure(image, caption)
+
+
+def framed_picture(
+    drawing: Drawing, keys: list[str], said: str, caption: object, scale: Scale | None = None
+) -> Html:
+    """Show pictures of one projection over one another, with axes and the scale of their colours."""
+    drawn = [drawing.shot(key) for key in keys]
+    return figure(framed(drawn, scale or Scale(), said), caption)
+
+
+def film(drawing: Drawing, frames: list[tuple[str, str]], scale: Scale) -> Html:
+    """Show frames, each a key and a caption, one at a time: with a slider, the last one without scripts."""
+    captions = [caption for _, caption in frames]
+    drawn = [drawing.shot(key) for key, _ in frames]
+    last = len(frames) - 1
+    slider = tag("input", type="range", min=0, max=last, value=last, aria_label="frame")
+    controls = tag("div", tag("button", "play", type="button"), slider, class_="controls")
+    return tag(
+        "figure",
+        framed(drawn, scale, captions[-1]),
+        controls,
+        tag("figcaption", captions[-1]),
+        class_="film",
+        data_captions=json.dumps(captions),
+    )
 
 
 def missing_pictures(drawing: Drawing, wants_pictures: bool) -> Html:

@@ -46,6 +46,9 @@ figure { margin:0.9rem 0; min-width:0; }
 figure img, figure svg { display:block; width:100%; height:auto; margin:0 auto; }
 figure img { max-height:33rem; object-fit:contain; }
 figcaption { color:var(--soft); font-size:0.9rem; margin-top:0.5rem; }
+.film .shot { display:none; } .film .shot:last-of-type { display:inline; }
+.controls { display:flex; gap:0.7rem; align-items:center; } .controls input { flex:1; }
+.controls button { font:inherit; min-width:4.2em; }
 .scroll { overflow-x:auto; margin:0.8rem 0; }
 table { border-collapse:collapse; font-size:0.9rem; font-variant-numeric:tabular-nums; }
 caption { text-align:left; color:var(--soft); padding:0 0 0.35rem; }
@@ -86,4 +89,29 @@ svg.timeline { max-width:620px; }
 .pair.steps, .pair.tops { align-items:start; }
 .follows { padding-left:1.2rem; max-width:56rem; } .follows li { margin:0.3rem 0; }
 @media print { .note, figure, table { break-inside:avoid; } }
+"""
+
+# Films: a slider shows one frame at a time.
+SCRIPT = """
+for (const film of document.querySelectorAll(".film")) {
+  const shots = [...film.querySelectorAll(".shot")], slider = film.querySelector("input");
+  const button = film.querySelector("button"), caption = film.querySelector("figcaption");
+  const captions = JSON.parse(film.dataset.captions);
+  let timer = 0;
+  const show = (n) => {
+    shots.forEach((shot, i) => { shot.style.display = i === n ? "inline" : "none"; });
+    slider.value = n; caption.textContent = captions[n];
+  };
+  const stop = () => { clearInterval(timer); timer = 0; button.textContent = "play"; };
+  slider.addEventListener("input", () => { stop(); show(Number(slider.value)); });
+  button.addEventListener("click", () => {
+    if (timer) { stop(); return; }
+    button.textContent = "stop";
+    if (Number(slider.value) === shots.length - 1) show(0);
+    timer = setInterval(() => {
+      const next = Number(slider.value) + 1;
+      if (next < shots.length) show(next); else stop();
+    }, 250);
+  });
+}
 """

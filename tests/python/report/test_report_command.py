@@ -199,7 +199,11 @@ def test_without_opengl_all_but_pictures_is_there(
     page = output.read_text(encoding="utf-8")
     assert "pictures could not be rendered: " in page
     assert "apt install libegl1 libgl1-mesa-dri" in page
-    assert "<img" not in page and "Distance of the temperature from the last frame" in page
+    assert (
+        "<img" not in page
+        and 'class="shot"' not in page
+        and "Distance of the temperature from the last frame" in page
+    )
     assert f"{vtkhdf['n_ghosts']} from rank 0" in page.replace("\u202f", " ")
 
 
@@ -208,4 +212,5 @@ def test_pictures_can_be_left_out(tmp_path: Path, vtkhdf: dict[str, str]) -> Non
     assert main(["--no-pictures", "-o", str(output), vtkhdf["heat"]]) == 0
     page = output.read_text(encoding="utf-8")
     assert "Pictures were omitted" in page and "<img" not in page
+    assert 'class="shot"' not in page
     assert vtkhdf["n_cells"] in page

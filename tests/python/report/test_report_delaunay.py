@@ -217,7 +217,7 @@ def test_what_to_try_next_is_what_is_not_there(
 
 def images_of(page: str) -> list[np.ndarray]:
     """Return the pixels of the pictures."""
-    contents = re.findall(r'src="data:image/png;base64,([^"]*)"', page)
+    contents = re.findall(r'(?:src|href)="data:image/png;base64,([^"]*)"', page)
     return [
         np.asarray(Image.open(io.BytesIO(base64.b64decode(content))).convert("RGBA"), dtype=int)
         for content in contents

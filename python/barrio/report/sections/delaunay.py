@@ -11,7 +11,7 @@ from ..colours import tints
 from ..documents import Document, as_number
 from ..markup import Html, figure, legend, listing, paragraph, table, tag
 from ..pictures import Drawing
-from ..story import Section, Story, base_name, missing_pictures, picture
+from ..story import Section, Story, base_name, framed_picture, missing_pictures
 from ..triangulations import (
     bounds_in_words,
     counts_of_degrees,
@@ -175,13 +175,13 @@ def plane_views(story: Story, drawing: Drawing) -> list[Html]:
     thick = " Thick lines are edges on segments." if facts["n_lines"] else ""
     many = "" if facts["has_edges"] else " There are too many other edges to draw."
     said = f"{words.plural(facts['n_cells'], 'triangle')} from above{by}"
-    shown = [picture(drawing.images["plane"], f"{name}, {said}", f"{name}: {said}.{thick}{many}")]
+    shown = [framed_picture(drawing, ["plane"], f"{name}, {said}", f"{name}: {said}.{thick}{many}")]
     if "parts" in drawing.images:
         caption = f"The {words.count(facts['n_parts'])} parts of the domain, refined one by one."
-        shown.append(picture(drawing.images["parts"], f"{name}, its parts", caption))
+        shown.append(framed_picture(drawing, ["parts"], f"{name}, its parts", caption))
     if "finest" in drawing.images:
         caption = "The surroundings of the smallest triangle, with all edges."
-        shown.append(picture(drawing.images["finest"], caption, caption))
+        shown.append(framed_picture(drawing, ["finest"], caption, caption))
     body = [tag("div", shown, class_="frames") if len(shown) > 1 else shown[0]]
     if 1 < len(regions) <= _MAX_LEGEND:
         named = zip(tints(len(regions)), regions, strict=True)

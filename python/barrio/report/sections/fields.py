@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from .. import figures, words
-from ..colours import NO_VALUE, OUTLINES, Bands, colours
+from ..colours import OUTLINES, Bands, colours
+from ..framed import Scale
 from ..markup import Html, figure, legend, paragraph, tag
 from ..pictures import Drawing
-from ..story import Story, missing_pictures, picture
+from ..story import Story, film, framed_picture, missing_pictures
 
 _AXES = "xyz"
+MAX_SIDE_BY_SIDE = 4  # frames; more are shown as a film
 
 
 def fields_of(drawing: Drawing | None) -> list[dict[str, Any]]:
@@ -35,13 +37,14 @@ def field_views(story: Story, drawing: Drawing, time_note: str = "") -> list[Htm
     body: list[Html] = []
     fields = fields_of(drawing)
     for index, field in enumerate(fields):
-        frames = _frames(drawing, index, field, time_note)
+        scale = scale_of(field, unit_of(story, str(field["name"])))
+        frames = _frames(drawing, index, field, time_note, scale)
         if not frames and field["range"][0] is not None:
             continue
         if len(fields) > 1:
             body.append(tag("h4", name_of(field)))
         body += [tag("div", frames, class_="frames")] if frames else []
-        body += _scale(field, unit_of(story, str(field["name"])))
+        body += _range(field, unit_of(story, str(field["name"])))
     if drawing.facts.get("kind") == "amr" and body:
         n = len(drawing.facts["levels"])
         chips = [(OUTLINES[min(i, len(OUTLINES) - 1)], f"blocks of level {i}") for i in range(n)]
@@ -55,33 +58,50 @@ def field_views(story: Story, drawing: Drawing, time_note: str = "") -> list[Htm
 
 
 # Arrays that are shown otherwise, or are names and not values.
-_NAMES = ("part", "rank", "owner", "is_ghost", "material", "GLOBAL_ID")
+_NAMES = (
+    "part",
+    "rank",
+    "owner",
+    "is_ghost",
+    "material",
+    "GLOBAL_ID",
+    "GlobalPointIds",
+    "GlobalCellIds",
+)
 
 
-def _frames(drawing: Drawing, index: int, field: dict[str, Any], note: str) -> list[Html]:
+def _frames(
+    drawing: Drawing, index: int, field: dict[str, Any], note: str, scale: Scale
+) -> list[Html]:
     facts, name = drawing.facts, name_of(field)
     is_amr = facts.get("kind") == "amr"
-    axes = ("", "y", "x") if is_amr else ("",)
-    pairs = list(zip(facts["shown_steps"], facts["shown_times"], strict=True))
-    keys = [
-        (f"field{index}-{step}{axis}", step, time, _where(facts, axis))
-        for step, time in pairs
-        for axis in axes
+    steps = list(zip(facts["shown_steps"], facts["shown_times"], strict=True))
+    rows = [
+        ([(f"field{index}-{step}{axis}", step, time) for step, time in steps], _where(facts, axis))
+        for axis in (("", "y", "x") if is_amr else ("",))
     ]
     if index == 0 and "cut" in facts:
         axis = _AXES[int(facts["cut"]["axis"])]
         cut = f"cut at {axis} = {words.number(facts['cut']['at'])}"
-        keys += [(f"cut-{step}", step, time, cut) for step, time in pairs]
+        rows.append(([(f"cut-{step}", step, time) for step, time in steps], cut))
     frames = []
-    for key, step, time, where in keys:
-        if key not in drawing.images:
-            continue
-        when = ""
-        if facts.get("has_times") and facts["n_steps"] > 0:
-            when = f"time {words.number(time)}{note}, frame {step} of {facts['n_steps'] - 1}: "
-        caption = f"{when}{name}, {where}"
-        frames.append(picture(drawing.images[key], caption, caption))
+    for keys, where in rows:
+        shown = [(key, _caption(facts, step, time, note, name, where)) for key, step, time in keys]
+        shown = [(key, caption) for key, caption in shown if key in drawing.images]
+        if len(shown) > MAX_SIDE_BY_SIDE:
+            frames.append(film(drawing, shown, scale))
+        else:
+            frames += [framed_picture(drawing, [key], said, said, scale) for key, said in shown]
     return frames
+
+
+def _caption(
+    facts: dict[str, Any], step: int, time: float, note: str, name: str, where: str
+) -> str:
+    when = ""
+    if facts.get("has_times") and facts["n_steps"] > 0:
+        when = f"time {words.number(time)}{note}, frame {step} of {facts['n_steps'] - 1}: "
+    return f"{when}{name}, {where}"
 
 
 def _where(facts: dict[str, Any], axis: str) -> str:
@@ -107,24 +127,34 @@ def side_in_words(facts: dict[str, Any]) -> str:
     return "on the outside" if facts.get("dimension") == 3 else "seen from one side"
 
 
-def _scale(field: dict[str, Any], unit: str) -> list[Html]:
-    """Show the colours of a field, with its range over all steps."""
+def scale_of(field: dict[str, Any], unit: str = "") -> Scale:
+    """Return the colours of a field."""
     name = name_of(field)
-    low, high = field["range"]
-    n_missing = int(field.get("n_missing") or 0)
-    chips = [(NO_VALUE, "no value")] if n_missing else []
+    label = f"{name} in {unit}" if unit else name
+    has_missing = bool(field.get("n_missing"))
     if "numbers" in field:
         numbers = field["numbers"]
+        of_number = field.get("names", {})
         pairs = zip(colours(len(numbers)), numbers, strict=True)
-        return [legend([(c, f"{name} {number}") for c, number in pairs] + chips)]
+        chips = [(c, str(of_number.get(str(number), number))) for c, number in pairs]
+        return Scale(label, names=chips, has_missing=has_missing)
+    if field["range"][0] is None:
+        return Scale(label, has_missing=has_missing)
+    return Scale(label, bands=Bands(*field["bands"]), has_missing=has_missing)
+
+
+def _range(field: dict[str, Any], unit: str) -> list[Html]:
+    """Write the range of a field over all steps."""
+    name = name_of(field)
+    low, high = field["range"]
     if low is None:
         return [paragraph(f"{name} has no values.")]
-    bar = figures.colour_bar(Bands(*field["bands"]), f"{name} in {unit}" if unit else name)
+    if "numbers" in field:
+        return []
     said = f"The values go from {words.number(low, 4)} to {words.number(high, 4)}"
     if low == high:
         said = f"The value is {words.number(low, 4)} everywhere"
-    caption = f"The scale of all frames. {said}{unit and ' ' + unit}."
-    return [figure(bar, caption), *([legend(chips)] if chips else [])]
+    return [paragraph(f"{said}{unit and ' ' + unit}.", class_="soft")]
 
 
 def curves_of(drawing: Drawing) -> list[Html]:

@@ -24,14 +24,15 @@ def files_section(story: Story) -> Section | None:
     for drawing in known:
         body.append(tag("h3", drawing.path.name))
         if id(drawing) not in story.shown_drawings:
-            body += _views(story, drawing)
-        body += [_contents(drawing), *_arrays(drawing)]
+            body += views_of(story, drawing)
+        body += contents_of(drawing)
     if story.wants_pictures and len(story.drawings) > MAX_DRAWN:
         body.append(paragraph(f"Only the first {MAX_DRAWN} files are drawn.", class_="soft"))
     return Section("files", "Files", body)
 
 
-def _views(story: Story, drawing: Drawing) -> list[Html]:
+def views_of(story: Story, drawing: Drawing) -> list[Html]:
+    """Show the pictures of a file of any kind."""
     if story.wants_pictures and not drawing.images and not drawing.fault:
         return []  # beyond MAX_DRAWN, or nothing to draw
     if drawing.kind == "plane":
@@ -41,6 +42,11 @@ def _views(story: Story, drawing: Drawing) -> list[Html]:
     views = shape_views(story, drawing) + field_views(story, drawing)
     curves = curves_of(drawing)
     return views + ([tag("div", curves, class_="beside")] if curves else [])
+
+
+def contents_of(drawing: Drawing) -> list[Html]:
+    """Write what a file has: its kind, counts, box and arrays."""
+    return [_contents(drawing), *_arrays(drawing)]
 
 
 def _contents(drawing: Drawing) -> Html:

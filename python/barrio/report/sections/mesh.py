@@ -7,10 +7,11 @@ from typing import Any
 from .. import figures, words
 from ..colours import colour
 from ..documents import Document
+from ..framed import Scale
 from ..markup import Html, figure, legend, listing, paragraph, table, tag
 from ..pictures import Drawing
-from ..story import Section, Story, base_name, missing_pictures, picture
-from .fields import side_in_words
+from ..story import Section, Story, base_name, film, framed_picture, missing_pictures, picture
+from .fields import MAX_SIDE_BY_SIDE, side_in_words
 
 _MAX_LEGEND = 24
 
@@ -134,13 +135,13 @@ def shape_views(story: Story, drawing: Drawing) -> list[Html]:
     body, shown = [], []
     if "parts" in images:
         said = f"{_side_of(facts)}{by_part}."
-        shown.append(picture(images["parts"], f"{drawing.path.name}: {said}", said))
+        shown.append(framed_picture(drawing, ["parts"], f"{drawing.path.name}: {said}", said))
     if "exploded" in images:
         said = "All parts of the mesh, moved apart."
         shown.append(picture(images["exploded"], said, said))
     if "outside" in images:
         said = f"The outside of the mesh{by_part}."
-        shown.append(picture(images["outside"], said, said))
+        shown.append(framed_picture(drawing, ["outside"], said, said))
     if not story.is_adapted(drawing):
         shown += inside_views(drawing)
     if shown:
@@ -158,13 +159,18 @@ def shape_views(story: Story, drawing: Drawing) -> list[Html]:
     return body
 
 
-def inside_views(drawing: Drawing) -> list[Html]:
+def inside_views(drawing: Drawing, scale: Scale | None = None) -> list[Html]:
     """Show the cells behind a cut."""
     if "inside" not in drawing.images:
         return []
+    said = f"{inside_caption(drawing)}."
+    return [framed_picture(drawing, ["inside"], f"{drawing.path.name}: {said}", said, scale)]
+
+
+def inside_caption(drawing: Drawing) -> str:
+    """Write where the cells behind the cut begin."""
     cut = drawing.facts["cut"]
-    said = f"The cells behind {'xyz'[int(cut['axis'])]} = {words.number(cut['at'])}."
-    return [picture(drawing.images["inside"], f"{drawing.path.name}: {said}", said)]
+    return f"The cells behind {'xyz'[int(cut['axis'])]} = {words.number(cut['at'])}"
 
 
 def _side_of(facts: dict[str, Any]) -> str:
@@ -178,15 +184,17 @@ def _side_of(facts: dict[str, Any]) -> str:
 
 def _states(drawing: Drawing) -> list[Html]:
     """Show a mesh that changes at the chosen steps."""
-    facts, frames = drawing.facts, []
+    facts = drawing.facts
+    frames: list[tuple[str, str]] = []
     counts = facts.get("cells_of_shown", {})
     for step, time in zip(facts.get("shown_steps", []), facts.get("shown_times", []), strict=True):
-        image = drawing.images.get(f"mesh{step}")
-        if image:
+        if f"mesh{step}" in drawing.images:
             cells = f", {words.plural(counts[str(step)], 'cell')}" if str(step) in counts else ""
             caption = f"The mesh at time {words.number(time)}, frame {step} of {facts['n_steps'] - 1}{cells}"
-            frames.append(picture(image, caption, caption))
-    return frames
+            frames.append((f"mesh{step}", caption))
+    if len(frames) > MAX_SIDE_BY_SIDE:
+        return [film(drawing, frames, Scale())]
+    return [framed_picture(drawing, [key], caption, caption) for key, caption in frames]
 
 
 def _cells_per_part(drawing: Drawing) -> Html | None:

@@ -1,0 +1,181 @@
+"""Run the command python -m barrio.report.show ABOUT -o PAGE|PICTURE, for `barrio show`.
+
+ABOUT is a document of barrio.show: the name of the file, the VTKHDF file with its cells, and what barrio knows of
+its sets.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import webbrowser
+from pathlib import Path
+from typing import Any
+
+from . import words
+from .documents import FAILED, ReportError, Results
+from .framed import Panel, Scale, save_panels
+from .markup import Html, paragraph, tag
+from .output import say, write_page
+from .page import contents, whole_page, written
+from .pictures import Drawing, draw_shown
+from .sections.fields import curves_of, field_views, fields_of, name_of, scale_of, side_in_words
+from .sections.files import contents_of, views_of
+from .sections.mesh import inside_caption
+from .sections.shown import scale_of_sets, sets_section, shape_section, shapes_section
+from .sections.shown_next import shown_next_section
+from .story import Section, Story
+
+_MAX_PANELS = 2
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Draw the file. @return the exit code"""
+    parser = argparse.ArgumentParser(prog="python -m barrio.report.show")
+    parser.add_argument("about", type=Path)
+    parser.add_argument("-o", "--output", type=Path, default=Path("show.html"))
+    parser.add_argument("--field", action="append", default=[])
+    parser.add_argument("--no-open", action="store_true")
+    options = parser.parse_args(arguments)
+    about = json.loads(options.about.read_bytes())
+    try:
+        if options.field:
+            about["fields"] = options.field
+            options.about.write_text(json.dumps(about), encoding="utf-8")
+        name = Path(about["input"])
+        drawing = draw_shown(options.about, Path(about["cells"]), name)
+        if drawing.fault:
+            if options.output.suffix == ".png":
+                raise ReportError(name, f"no picture: {drawing.fault}", "draw a page", FAILED)
+            say(f"warning: {name}: pictures could not be rendered: {drawing.fault}")
+        if options.output.suffix == ".png":
+            _save_picture(drawing, about, options.output)
+        else:
+            write_page(options.output, _page(drawing, about))
+    except ReportError as error:
+        say(f"error: {error}", error.remedy)
+        return error.code
+    print(options.output)
+    is_seen = any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
+    if is_seen and not options.no_open and sys.stderr.isatty():
+        webbrowser.open(options.output.resolve().as_uri())
+    return 0
+
+
+def _page(drawing: Drawing, about: dict[str, Any]) -> str:
+    story = Story(Results([], [], []), [drawing])
+    sets = about.get("sets", [])
+    sections: list[Section | None] = []
+    if drawing.kind in ("mesh", "series") and drawing.facts.get("n_cells"):
+        sections += [shape_section(story, drawing, sets), sets_section(sets)]
+        sections.append(_fields_section(story, drawing))
+        sections.append(shapes_section(drawing))
+    else:
+        sections.append(Section("shown", "Picture", views_of(story, drawing)))
+    sections.append(Section("file", "File", [_inspected(about), *contents_of(drawing)]))
+    sections.append(shown_next_section(drawing, about))
+    kept = [section for section in sections if section is not None]
+    name = drawing.path.name
+    head = tag("header", tag("h1", name), paragraph(lead(drawing, about), class_="lead"))
+    return whole_page(f"barrio: {name}", tag("main", head, contents(kept), written(kept)))
+
+
+def _fields_section(story: Story, drawing: Drawing) -> Section | None:
+    fields = fields_of(drawing)
+    if not fields and not drawing.facts.get("is_changing"):
+        return None
+    names = [name_of(field) for field in fields]
+    body = field_views(story, drawing)
+    if curves := curves_of(drawing):
+        body.append(tag("div", curves, class_="beside"))
+    if not body:
+        return None
+    return Section("fields", names[0] if len(names) == 1 else "Fields", body)
+
+
+def lead(drawing: Drawing, about: dict[str, Any]) -> str:
+    """Describe the file in a sentence."""
+    facts, found = drawing.facts, about.get("inspected", {})
+    kind = str(found.get("format", "VTKHDF"))
+    if facts.get("kind") == "amr":
+        n = sum(level["cells"] for level in facts["levels"])
+        what = f"{words.plural(len(facts['levels']), 'level')} of boxes with {words.count(n)} cells"
+    else:
+        cells = [f"{words.count(n)} {name}" for name, n in facts.get("cells", {}).items()]
+        what = words.listing(cells) or "no cells"
+        what += f" on {words.plural(facts.get('n_vertices'), 'vertex', 'vertices')}"
+    steps = f", {words.plural(facts['n_steps'], 'step')}" if facts.get("n_steps", 1) > 1 else ""
+    return f"{kind}: {what}{steps}."
+
+
+def _inspected(about: dict[str, Any]) -> Html | None:
+    from .markup import table
+
+    found = about.get("inspected")
+    if not found:
+        return None
+    rows: list[list[Any]] = [
+        ["format", f"{found.get('format')}, {words.in_bytes(found.get('file_bytes'))}"],
+        ["vertices", words.count(found.get("vertices"))],
+    ]
+    rows += [[name, words.count(n)] for name, n in found.get("entities", {}).items()]
+    tags = [f"{one['name']} ({one['type']})" for one in found.get("tags", [])]
+    if tags:
+        rows.append(["tags", words.listing(tags)])
+    rows += [["not supported", str(what)] for what in found.get("unsupported", [])]
+    return table([], rows, n_left=2)
+
+
+def _save_picture(drawing: Drawing, about: dict[str, Any], path: Path) -> None:
+    """Write one picture: the first field, else the sets, else the mesh; beside it the cut."""
+    panels = _panels_of(drawing, about)
+    if not panels:
+        raise ReportError(drawing.path, "has nothing to draw", "draw a file with cells", FAILED)
+    facts = drawing.facts
+    title = drawing.path.name
+    if facts.get("n_steps", 1) > 1:
+        last = facts["shown_steps"][-1]
+        title += f", step {last + 1} of {facts['n_steps']}"
+        if not about.get("steps_are_numbers"):
+            title += f", time {words.number(facts['shown_times'][-1])}"
+    elif facts.get("has_times"):
+        title += f", time {words.number(facts['time'][0])}"
+    save_panels(panels[:_MAX_PANELS], title, path)
+
+
+def _panels_of(drawing: Drawing, about: dict[str, Any]) -> list[Panel]:
+    facts, images = drawing.facts, drawing.images
+    panels: list[Panel] = []
+    step = (facts.get("shown_steps") or [0])[-1]
+    for index, field in enumerate(fields_of(drawing)):
+        keys = {f"field{index}-{step}": side_in_words(facts) if facts["kind"] != "amr" else ""}
+        if index == 0 and "cut" in facts:
+            keys[f"cut-{step}"] = _cut_in_words(facts)
+        for key, where in keys.items():
+            if key in images:
+                said = ", ".join(filter(None, [name_of(field), where]))
+                panels.append(Panel(drawing.shot(key), scale_of(field), said))
+        if panels:
+            return panels
+    for key, of in (("sides", "sides"), ("sets", "cells"), ("nodes", "vertices")):
+        if key in images:
+            scale = scale_of_sets(drawing, of, about.get("sets", []))
+            panels.append(Panel(drawing.shot(key), scale, f"sets of {of}"))
+            break
+    for key in ("plane", "parts", f"mesh{step}"):
+        if key in images and not panels:
+            panels.append(Panel(drawing.shot(key), Scale(), ""))
+    if "inside" in images:
+        scale = scale_of_sets(drawing, "cells", about.get("sets", []))
+        panels.append(Panel(drawing.shot("inside"), scale, inside_caption(drawing)))
+    return panels
+
+
+def _cut_in_words(facts: dict[str, Any]) -> str:
+    return f"cut at {'xyz'[int(facts['cut']['axis'])]} = {words.number(facts['cut']['at'])}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
