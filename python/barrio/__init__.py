@@ -43,9 +43,11 @@ if TYPE_CHECKING:
         adopt,
         box,
         commit,
+        convert,
         inspect,
         join,
         mpi_library,
+        partition,
         probe,
         read,
         read_structured,
@@ -85,9 +87,11 @@ __all__ = [
     "adopt",
     "box",
     "commit",
+    "convert",
     "inspect",
     "join",
     "mpi_library",
+    "partition",
     "probe",
     "read",
     "read_structured",
@@ -97,7 +101,7 @@ __all__ = [
 _mpi.choose_library()
 
 
-_submodules = ("delaunay", "rankmap", "report")
+_submodules = ("amr", "delaunay", "rankmap", "report")
 
 
 def __getattr__(name: str) -> Any:

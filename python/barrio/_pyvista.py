@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from barrio.errors import ErrorCode, FailedError
+from barrio.errors import ErrorCode, FailedError, UsageError
 
 if TYPE_CHECKING:
     import pyvista
@@ -28,6 +28,7 @@ VTK_TYPES = {
     "hex": (12, 8),
     "polyhedron": (42, 0),
 }
+MAX_WITH_EDGES = 150_000  # cells that are drawn with edges
 DUPLICATE = 1  # bit of vtkGhostType, the same for points and cells
 
 
@@ -63,6 +64,16 @@ def vtk_nodes(name: str, nodes: np.ndarray) -> np.ndarray:
     return nodes[: VTK_TYPES[name][1]]
 
 
+class _Rows:
+    """Nodes of cells, cell after cell."""
+
+    def __init__(self, offsets: np.ndarray, nodes: np.ndarray) -> None:
+        self._offsets, self._nodes = offsets, nodes
+
+    def __getitem__(self, cell: int) -> np.ndarray:
+        return self._nodes[self._offsets[cell] : self._offsets[cell + 1]].astype(np.int64)
+
+
 def cell_stream(mesh: Mesh, n: int) -> tuple[np.ndarray, np.ndarray, bool]:
     """Return VTK's stream of the first n cells by local vertices, their types, and if nodes were dropped."""
     from barrio._core import CellType
@@ -80,15 +91,34 @@ def cell_stream(mesh: Mesh, n: int) -> tuple[np.ndarray, np.ndarray, bool]:
             return np.hstack([counts, rows]).ravel(), vtk_types, False
     else:
         offsets, nodes = connectivity
-        rows = [nodes[offsets[i] : offsets[i + 1]].astype(np.int64) for i in range(n)]
-    stream, is_cut = [], False
-    for number, nodes in zip(types, rows, strict=True):
-        name = names[number]
-        is_cut = is_cut or len(nodes) > VTK_TYPES[name][1] > 0
-        points = vtk_nodes(name, nodes)
-        stream.append(np.append(len(points), points))
-    flat = np.concatenate(stream) if stream else np.zeros(0)
-    return flat.astype(np.int64), vtk_types, is_cut
+        rows = _Rows(offsets, nodes)
+    corners = np.zeros(n, np.int64)  # of each cell; 0: they vary
+    for number, name in names.items():
+        corners[types == number] = VTK_TYPES[name][1] + (name == "knife")
+    lengths = np.diff(offsets[: n + 1]) if isinstance(rows, _Rows) else None
+    others = {}
+    for cell in np.flatnonzero(corners == 0):
+        others[cell] = vtk_nodes(names[types[cell]], rows[cell])
+        corners[cell] = len(others[cell])
+    starts = np.concatenate([[0], np.cumsum(corners + 1)])
+    stream = np.empty(starts[-1], np.int64)
+    stream[starts[:-1]] = corners
+    is_cut = False
+    for number, name in names.items():
+        cells = np.flatnonzero(types == number)
+        if VTK_TYPES[name][1] == 0:
+            continue
+        n_nodes = rows.shape[1] if lengths is None else int(lengths[cells].max())
+        is_cut = is_cut or n_nodes > VTK_TYPES[name][1]
+        taken = [0, 1, 2, 3, 4, 5, 6, 5] if name == "knife" else list(range(VTK_TYPES[name][1]))
+        if lengths is None:
+            stream[starts[cells][:, None] + 1 + np.arange(len(taken))] = rows[cells][:, taken]
+        else:
+            first = offsets[:-1][cells].astype(np.int64)[:, None]
+            stream[starts[cells][:, None] + 1 + np.arange(len(taken))] = nodes[first + taken]
+    for cell, points in others.items():
+        stream[starts[cell] + 1 : starts[cell + 1]] = points
+    return stream, vtk_types, is_cut
 
 
 def used_points(
@@ -176,3 +206,39 @@ def to_pyvista(mesh: Mesh, ghosts: bool) -> pyvista.UnstructuredGrid:
             is_copy = chosen >= mesh.n_owned(dim)
             data["vtkGhostType"] = np.where(is_copy, DUPLICATE, 0).astype(np.uint8)
     return grid
+
+
+def plot(mesh: Mesh, field: str | None, path: Any, ghosts: bool) -> None:
+    """See `Mesh.plot`."""
+    pyvista = _load()
+    grid = to_pyvista(mesh, ghosts)
+    known = [*grid.point_data, *grid.cell_data]
+    if field is not None and field not in known and grid.n_cells:
+        raise UsageError(
+            ErrorCode.usage, f"field '{field}'", "is not on vertices or cells", ", ".join(known)
+        )
+    plotter = pyvista.Plotter(off_screen=path is not None)
+    if grid.n_cells:
+        look = {"scalars": field, "show_scalar_bar": True} if field else {"color": "#a9c1d9"}
+        plotter.add_mesh(grid, show_edges=grid.n_cells < MAX_WITH_EDGES, **look)
+        plotter.show_bounds(location="outer", all_edges=False)
+    if path is None:
+        plotter.show()
+    else:
+        plotter.screenshot(str(path))
+        plotter.close()
+
+
+def html(mesh: Mesh) -> str:
+    """Describe a mesh as a table, for notebooks."""
+    from html import escape
+
+    from barrio._core import Dim
+
+    n = {dim.name: mesh.n_global(dim) for dim in (mesh.cell_dim, Dim.vertex)}
+    rows = [("cells", f"{n[mesh.cell_dim.name]:,}"), ("vertices", f"{n['vertex']:,}")]
+    rows.append(("parts", f"{mesh.n_parts:,}"))
+    rows += [(f"set {one.kind.name} {one.id}", one.name) for one in mesh.sets]
+    rows += [("field", f"{field.name} on {field.dim.name}") for field in mesh.fields]
+    cells = "".join(f"<tr><th>{escape(a)}</th><td>{escape(b)}</td></tr>" for a, b in rows)
+    return f"<table><caption>barrio.Mesh</caption>{cells}</table>"

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from mpi4py import MPI
 
+_MAX_SQUARES = 512  # along each side of a drawn matrix
 __all__ = ["Placed", "Reordered", "Traffic", "place", "place_qaplib", "read_traffic", "reorder"]
 
 
@@ -91,6 +92,31 @@ class Traffic:
             np.ones_like(sizes) if messages is None else _amounts(messages, len(ends), "messages")
         )
         return Traffic(n_ranks, ends, sizes, counts, np.zeros_like(sizes))
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw the bytes of all pairs as a matrix: rows send, columns receive. Local.
+
+        Of many ranks, each square is of several. `axes` is matplotlib's; new ones by default. Returns the axes.
+        """
+        import matplotlib.pyplot as plt
+        from matplotlib.colors import LogNorm
+
+        if axes is None:
+            _, axes = plt.subplots()
+        n = min(self.n_ranks, _MAX_SQUARES)
+        share = -(-self.n_ranks // n)
+        squares = np.zeros((n, n))
+        np.add.at(squares, (self.pairs[:, 0] // share, self.pairs[:, 1] // share), self.bytes)
+        shown = np.ma.masked_less_equal(squares, 0.0)
+        scale = None
+        if shown.count() and shown.max() > shown.min():
+            scale = LogNorm(shown.min(), shown.max())
+        end = n * share - 0.5
+        image = axes.imshow(shown, norm=scale, extent=(-0.5, end, end, -0.5), cmap="viridis")
+        axes.set_xlabel("receiving rank")
+        axes.set_ylabel("sending rank")
+        axes.figure.colorbar(image, ax=axes, label="bytes")
+        return axes
 
 
 @dataclass(frozen=True)

@@ -137,7 +137,7 @@ def module_section(name: str, source: str) -> str:
 def main() -> None:
     here = Path(__file__).parent
     print(page((here / "_core.pyi").read_text()), end="")
-    for name in ("delaunay", "rankmap"):
+    for name in ("amr", "delaunay", "rankmap"):
         print(module_section(name, (here / f"{name}.py").read_text()), end="")
 
 

@@ -165,6 +165,7 @@ void bind_tags(nb::module_& module, nb::class_<SharedMesh>& mesh);
 void bind_sides(nb::module_& module, nb::class_<SharedMesh>& mesh);
 void bind_local(nb::module_& module, nb::class_<SharedMesh>& mesh);
 void bind_io(nb::module_& module);
+void bind_files(nb::module_& module);
 void bind_structured(nb::module_& module);
 void bind_exchange(nb::module_& module);
 void bind_transfer(nb::module_& module);
@@ -173,6 +174,7 @@ void bind_probe(nb::module_& module);
 void bind_rankmap(nb::module_& module);
 void bind_delaunay(nb::module_& module);
 void bind_adapt(nb::module_& module);
+void bind_amr(nb::module_& module);
 
 }  // namespace barrio::python
 

@@ -249,6 +249,22 @@ already, unless `keep` is false: then part p goes to rank p.)")
 More arrays: `global_id`, `part`, `material`. With `ghosts` the grid has ghost cells too, marked in `vtkGhostType`,
 and the array `owner`. Where a tag has no value, its default stands, or NaN. Second-order cells are shown by their
 corners, with a warning. A rank without cells gets an empty grid.)")
+      .def(
+          "plot",
+          [](nb::handle_t<SharedMesh> self, const std::optional<std::string>& field, const nb::object& path,
+             bool ghosts) { nb::module_::import_("barrio._pyvista").attr("plot")(self, field, path, ghosts); },
+          nb::arg("field") = nb::none(), nb::kw_only(), nb::arg("path") = nb::none(), nb::arg("ghosts") = false,
+          nb::sig("def plot(self, field: str | None = None, *, path: str | os.PathLike | None = None, ghosts: bool = "
+                  "False) -> None"),
+          R"(Draw this rank's own cells with pyvista, coloured by a field or tag, in a window or notebook. Local.
+
+With `path` a PNG file is written instead. For whole files of any size, `barrio show` makes a page.)")
+      .def(
+          "_repr_html_",
+          [](nb::handle_t<SharedMesh> self) {
+            return nb::cast<std::string>(nb::module_::import_("barrio._pyvista").attr("html")(self));
+          },
+          "Return a table of counts, sets and fields, for notebooks. Local.")
       .def_prop_ro(
           "memory_bytes", [](SharedMesh& self) { return self.mesh().memory_bytes(); },
           "Bytes of memory on this rank for the mesh and its fields.")

@@ -26,6 +26,7 @@ NB_MODULE(_core, module) {
   barrio::python::bind_errors(module);
   barrio::python::bind_mesh(module);
   barrio::python::bind_io(module);
+  barrio::python::bind_files(module);
   barrio::python::bind_structured(module);
   barrio::python::bind_exchange(module);
   barrio::python::bind_transfer(module);
@@ -34,4 +35,5 @@ NB_MODULE(_core, module) {
   barrio::python::bind_rankmap(module);
   barrio::python::bind_delaunay(module);
   barrio::python::bind_adapt(module);
+  barrio::python::bind_amr(module);
 }

@@ -8,9 +8,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "cli"))
 
-from barrio_case import MPIEXEC, SOURCE, Case, execute, some_ranks
+from barrio_case import MPIEXEC, SOURCE, Case, barrio, execute, some_ranks
 
 ADVECTION = os.environ["BARRIO_ADVECTION"]
+PYTHON = os.environ.get("BARRIO_PYTHON", "")  # empty: barrio is built without its package
+PACKAGE = os.environ.get("BARRIO_PACKAGE", "")
 
 
 class Advection(Case):
@@ -33,6 +35,25 @@ class Advection(Case):
             for levels in (1, 2, 3)
         ]
         self.assertEqual(found, told)
+
+
+class Shock(Case):
+    @unittest.skipUnless(PYTHON, "barrio is built without its Python package")
+    def test_python_finds_the_shock_of_the_command(self) -> None:
+        folder = SOURCE / "examples" / "15-amr"
+        page = (SOURCE / "docs" / "tutorial" / "adaptive-flow.md").read_text()
+        told = re.search(r"a shock at x = ([\d.]+)", page)[1]
+        lines = set()
+        for ranks in some_ranks(1, 2, 4):
+            command = [*MPIEXEC, "-n", str(ranks), PYTHON, "-m", "mpi4py", str(folder / "shock.py")]
+            outcome = execute(command, cwd=self.folder, environment={"PYTHONPATH": PACKAGE})
+            self.assert_code(outcome, 0)
+            lines.add(outcome.out)
+        self.assertEqual(len(lines), 1, lines)
+        line = lines.pop()
+        self.assertIn(f"shock at x = {told} at time 0.2;", line)
+        by_command = barrio("amr", folder / "sod.toml", "--set", "grid.levels=3", "--json")
+        self.assertIn(by_command.json()["checksum"], line)
 
 
 if __name__ == "__main__":

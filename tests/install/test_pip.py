@@ -29,8 +29,9 @@ class Description(unittest.TestCase):
             for document in (root, alone):
                 document[part].pop("readme", None)
             self.assertEqual(root[part], alone[part], part)
+        targets = alone["tool"]["scikit-build"]["build"]["targets"]
         self.assertEqual(
-            root["tool"]["scikit-build"]["build"], alone["tool"]["scikit-build"]["build"]
+            root["tool"]["scikit-build"]["build"]["targets"], [*targets, "barrio_command"]
         )
 
 
@@ -43,7 +44,7 @@ class Installed(unittest.TestCase):
         self.folder = Path(tempfile.mkdtemp(prefix="barrio-pip-"))
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
 
-    def install_and_use(self, package: Path, **environment: str) -> None:
+    def install_and_use(self, package: Path, **environment: str) -> Path:
         site = self.folder / "site"
         line = [sys.executable, "-m", "pip", "install", "--disable-pip-version-check", "--no-index"]
         line += ["--no-cache-dir", "--no-build-isolation", "--no-deps", "--target", site, package]
@@ -51,18 +52,33 @@ class Installed(unittest.TestCase):
         said = self.run_well([sys.executable, "-c", USE], self.folder, {"PYTHONPATH": str(site)})
         self.assertEqual(said.split(), ["24", str(site / "barrio/__init__.py")])
         self.assertTrue((site / "barrio/_core.pyi").exists())
+        return site
 
     def run_well(self, line: list[object], folder: Path, environment: dict[str, str]) -> str:
         done = subprocess.run(
-            line, cwd=folder, env={**os.environ, **environment}, capture_output=True, text=True
+            list(map(str, line)),
+            cwd=folder,
+            env={**os.environ, **environment},
+            capture_output=True,
+            text=True,
         )
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return done.stdout
 
 
 class Checkout(Installed):
-    def test_library_inside(self) -> None:
-        self.install_and_use(SOURCE)
+    def test_library_and_command_inside(self) -> None:
+        site = self.install_and_use(SOURCE)
+        command = site / "bin" / "barrio"
+        environment = {"PYTHONPATH": str(site), "BARRIO_PYTHON": sys.executable}
+        made = self.folder / "box.h5m"
+        self.run_well([command, "generate", "box", "--cells", 2, "-o", made], self.folder, {})
+        said = self.run_well([command, "--ranks", "2", "load", made], self.folder, {})
+        self.assertIn("8", said)
+        if importlib.util.find_spec("pyvista") is not None:
+            line = [command, "show", made, "-o", "box.png", "--no-open"]
+            self.run_well(line, self.folder, environment)
+            self.assertTrue((self.folder / "box.png").exists())
 
     def test_on_an_installed_library(self) -> None:
         if "BARRIO_PREFIX" not in os.environ:
