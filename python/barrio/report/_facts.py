@@ -18,6 +18,7 @@ MAX_STEPS = 100  # steps read for the curve over time
 MAX_FIELDS = 4  # fields that are drawn
 _MAX_NUMBERS = 12  # different whole numbers that have a colour each
 _BESIDE_MIDDLE = 0.507
+_SAME = 1e-6  # range over largest value of an array that is the same everywhere
 _LINE, _TRIANGLE = 3, 5  # VTK's cell types
 MAX_WITH_EDGES = 40_000  # triangles of a plane that are drawn with edges
 # Arrays that are shown otherwise, or are names and not values.
@@ -63,6 +64,7 @@ class Wanted:
     fields: tuple[str, ...] = ()  # names; empty: the first `max_fields`
     max_fields: int = MAX_FIELDS
     max_frames: int = 0  # frames spread over all steps; 0: up to four, where the field changes most
+    only_varying: bool = False  # no fields that are the same everywhere, unless they are named
     hidden: frozenset[str] = frozenset()  # arrays that are shown otherwise
 
 
@@ -255,9 +257,12 @@ def _fields_of(grid: Any, is_series: bool, wanted: Wanted) -> list[dict[str, Any
                 continue
             known = magnitude_of(values)
             known = known[np.isfinite(known)]
-            is_dull = not is_series and (not len(known) or not np.ptp(known) > 0.0)
+            is_dull = not is_series and (
+                not len(known) or not np.ptp(known) > _SAME * np.abs(known).max()
+            )
             rank = (name != "temperature", is_dull, is_whole, n > 1, of == "cells")
-            found.append((rank, {"name": name, "of": of, "components": n, "is_whole": is_whole}))
+            field = {"name": name, "of": of, "components": n, "is_whole": is_whole}
+            found.append((rank, field | {"is_dull": is_dull}))
     return _chosen([field for _, field in sorted(found, key=lambda pair: pair[0])], wanted)
 
 

@@ -23,6 +23,7 @@ SET = "barrio_set"  # array with the place of a set in the list of the document;
 MAX_FIELDS, MAX_FRAMES = 12, 24
 _MAX_POINTS = 50_000  # of node sets in a picture
 _ON_SIDE = 1e-6  # distance from a side of the box over its diagonal
+_SAME_PLACE = 1e-7  # distance of centres of one face, in a mesh of size 1
 _PLAIN = "#d9dde2"
 _N_BANDS = 16
 
@@ -38,10 +39,16 @@ class About:
         """Return the wanted fields and frames."""
         return Wanted(
             tuple(self.data.get("fields", ())),
-            MAX_FIELDS,
-            MAX_FRAMES,
+            1 if self.is_picture else MAX_FIELDS,
+            1 if self.is_picture else MAX_FRAMES,
+            True,
             frozenset({"material"}) if "sets" in self.data else frozenset(),
         )
+
+    @property
+    def is_picture(self) -> bool:
+        """Tell whether one picture is wanted, and no page."""
+        return bool(self.data.get("is_picture"))
 
     @property
     def hides_parts(self) -> bool:
@@ -72,6 +79,8 @@ def draw_shown(
 ) -> None:
     """Draw sets, sides and sizes. @param grid  moved to the origin, with the size 1"""
     skin = find_skin(grid)
+    if about.is_picture and facts.get("fields"):
+        return
     numbers = facts.get("sets_of_cells")
     if numbers and skin.body is None:
         _draw_by_set(skin.whole, skin, numbers, folder / "sets.png")
@@ -83,7 +92,7 @@ def draw_shown(
         _draw_sides(about.sides, skin, facts, folder / "sides.png")
     if facts.get("sets_of_vertices"):
         _draw_points(grid, skin, facts["sets_of_vertices"], folder / "nodes.png")
-    if facts.get("size") and facts["size"]["high"] > facts["size"]["low"]:
+    if not about.is_picture and facts.get("size") and facts["size"]["high"] > facts["size"]["low"]:
         _draw_sizes(grid, skin, facts, scaled_at, folder / "size.png")
 
 
@@ -109,7 +118,9 @@ def _draw_sides(file: Path, skin: Skin, facts: dict[str, Any], path: Path) -> No
     grid = VtkhdfFile(file).first.grid
     if not grid.n_cells or SET not in grid.cell_data:
         return
-    numbers = _numbers(grid.cell_data[SET]) or [-1]
+    numbers = _numbers(grid.cell_data[SET])
+    if not numbers:
+        return
     facts["sets_of_sides"] = numbers
     low, high = np.array(facts["box"])
     size = float((high - low).max()) or 1.0
@@ -121,6 +132,8 @@ def _draw_sides(file: Path, skin: Skin, facts: dict[str, Any], path: Path) -> No
     flat = _scenes.FLAT if skin.normal is not None else {}
     if dimension_of(grid) < 2:  # of a surface: its edges, over its cells
         picture.add_with_edges(skin.whole, color=_PLAIN, **flat)
+    elif skin.body is None and grid.n_cells:
+        picture.add_with_edges(_faces_beside(skin.whole, grid), color=_PLAIN)
     if grid.n_cells:
         surface = grid.extract_surface(algorithm=SURFACE)
         surface.cell_data["colour"] = _rows(surface.cell_data[SET], numbers)
@@ -129,6 +142,22 @@ def _draw_sides(file: Path, skin: Skin, facts: dict[str, Any], path: Path) -> No
         picture.add_with_edges(skin.body, color=_PLAIN)
     picture.look_at_all(_scenes.eye_of(skin, 0.6, 0.95))
     picture.save(path)
+
+
+def _faces_beside(surface: pv.PolyData, sides: Any) -> pv.PolyData:
+    """Return the faces of a surface that are not among the sides, by their centres."""
+    here, there = (
+        np.round(one.cell_centers().points / _SAME_PLACE).astype(np.int64)
+        for one in (surface, sides)
+    )
+    kept = ~np.isin(_as_rows(here), _as_rows(there))
+    return surface.extract_cells(kept).extract_surface(algorithm=SURFACE)
+
+
+def _as_rows(values: np.ndarray) -> np.ndarray:
+    """View each row as one item."""
+    values = np.ascontiguousarray(values)
+    return values.view(np.dtype((np.void, values.dtype.itemsize * values.shape[1]))).ravel()
 
 
 def _on_open_sides(grid: Any, skin: Skin, half: np.ndarray) -> np.ndarray:

@@ -26,7 +26,8 @@ _AXES = "xyz"
 _WIDTH, _HEIGHT = 7.0, 5.4  # of a picture in inches, at most
 _DPI = 160.0  # of PNG files
 _LEFT, _BOTTOM, _TOP = 0.75, 0.55, 0.12  # margins in inches
-_BAR, _LEGEND, _PLAIN = 1.15, 1.9, 0.25  # width at the right, in inches
+_BAR, _PLAIN = 1.15, 0.25  # width at the right, in inches
+_CHIP, _LETTER = 0.45, 0.082  # width of a colour and of a letter in a list of names, in inches
 _MIN_TICKS = 40.0  # points of an axis that has ticks
 _MIN_APART = 9.0  # points between ticks with labels
 _TITLE = 0.42  # height in inches
@@ -204,7 +205,9 @@ def _size_of(shot: Shot, scale: Scale, title: str) -> tuple[float, float]:
 def _right_of(scale: Scale) -> float:
     if scale.bands is not None:
         return _BAR
-    return _LEGEND if scale.names else _PLAIN
+    names = [_short(name) for _, name in scale.names] + ["no value"] * scale.has_missing
+    longest = max((len(name) for name in [*names, _short(scale.label)]), default=0)
+    return _CHIP + _LETTER * longest if names else _PLAIN
 
 
 def _draw(

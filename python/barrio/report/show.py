@@ -41,9 +41,9 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     about = json.loads(options.about.read_bytes())
     try:
-        if options.field:
-            about["fields"] = options.field
-            options.about.write_text(json.dumps(about), encoding="utf-8")
+        about["fields"] = options.field
+        about["is_picture"] = options.output.suffix == ".png"
+        options.about.write_text(json.dumps(about), encoding="utf-8")
         name = Path(about["input"])
         drawing = draw_shown(options.about, Path(about["cells"]), name)
         if drawing.fault:
@@ -159,11 +159,15 @@ def _panels_of(drawing: Drawing, about: dict[str, Any]) -> list[Panel]:
                 panels.append(Panel(drawing.shot(key), scale_of(field), said))
         if panels:
             return panels
-    for key, of in (("sides", "sides"), ("sets", "cells"), ("nodes", "vertices")):
-        if key in images:
-            scale = scale_of_sets(drawing, of, about.get("sets", []))
-            panels.append(Panel(drawing.shot(key), scale, f"sets of {of}"))
-            break
+    scales = {
+        key: (of, scale_of_sets(drawing, of, about.get("sets", [])))
+        for key, of in (("sides", "sides"), ("sets", "cells"), ("nodes", "vertices"))
+        if key in images
+    }
+    if scales:  # that with most sets
+        key = max(scales, key=lambda one: len(scales[one][1].names))
+        of, scale = scales[key]
+        panels.append(Panel(drawing.shot(key), scale, f"sets of {of}"))
     for key in ("plane", "parts", f"mesh{step}"):
         if key in images and not panels:
             panels.append(Panel(drawing.shot(key), Scale(), ""))
