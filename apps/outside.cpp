@@ -159,8 +159,9 @@ std::vector<std::string> python_line(const std::string& command, const std::vect
   // The exit code tells which part is missing, without a traceback.
   constexpr int no_pictures = 12;
   const int found = run_program({python, "-c",
-                                 "import sys\ntry:\n import barrio.report\nexcept ImportError: sys.exit(1)\n"
-                                 "try:\n import matplotlib, pyvista\nexcept ImportError: sys.exit(12)"});
+                                 "import sys\nfrom importlib.util import find_spec\n"
+                                 "try:\n import barrio.report\nexcept ImportError: sys.exit(1)\n"
+                                 "sys.exit(0 if find_spec('matplotlib') and find_spec('pyvista') else 12)"});
   if (found == no_pictures) {
     throw Error(ErrorCode::failed, {.subject = command,
                                     .cause = fmt::format("{} lacks the packages that draw pictures", python),

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "apps/command.hpp"
+#include "apps/delaunay/graph_input.hpp"
 #include "apps/launch/program.hpp"
 #include "apps/reading.hpp"
 #include "barrio/base/log.hpp"
@@ -14,6 +15,7 @@
 #include "barrio/io/inspect.hpp"
 #include "barrio/io/read.hpp"
 #include "barrio/io/write.hpp"
+#include "barrio/mesh/from_arrays.hpp"
 #include "barrio/mesh/mesh.hpp"
 #include "barrio/mesh/partition_cells.hpp"
 #include "barrio/mpi/agree.hpp"
@@ -59,6 +61,89 @@ void add_set_field(mesh::Mesh& mesh, Dim dim) {
   }
 }
 
+/// Tell whether a file is of the plane: Triangle's files or polygons.
+bool is_planar(const std::string& path) {
+  constexpr std::array<std::string_view, 5> suffixes{".poly", ".node", ".ele", ".geojson", ".json"};
+  return std::ranges::find(suffixes, std::filesystem::path(path).extension().string()) != suffixes.end();
+}
+
+/// Points, triangles and segments of a planar file, as arrays of a mesh in space.
+struct PlanarArrays {
+  std::vector<double> coordinates;
+  std::vector<std::int64_t> triangles;
+  std::vector<std::int64_t> edges;
+  std::map<std::int32_t, std::vector<std::int64_t>> triangles_of_region;
+  std::map<std::int32_t, std::vector<std::int64_t>> edges_of_marker;
+  std::map<std::int32_t, std::string> names;  // of markers
+
+  void add_points(const std::vector<delaunay::Point>& points) {
+    for (const delaunay::Point& point : points) coordinates.insert(coordinates.end(), {point[0], point[1], 0.0});
+  }
+  void add_edges(const std::vector<delaunay::PlanarGraph::Edge>& all, const std::vector<delaunay::MarkerName>& named) {
+    for (const auto& edge : all) {
+      edges_of_marker[edge.marker].push_back(std::ssize(edges) / 2);
+      edges.insert(edges.end(), edge.ends.begin(), edge.ends.end());
+    }
+    for (const delaunay::MarkerName& one : named) names[one.marker] = one.name;
+  }
+};
+
+/// Read Triangle's files or polygons. Local.
+PlanarArrays read_planar(const std::string& path) {
+  PlanarArrays arrays;
+  std::vector<std::string> left_out;
+  if (path.ends_with(".ele")) {
+    const delaunay::FlatMesh mesh = read_flat_mesh(path, left_out);
+    arrays.add_points(mesh.points);
+    arrays.add_edges(mesh.edges, mesh.marker_names);
+    for (std::size_t i = 0; i < mesh.triangles.size(); ++i) {
+      arrays.triangles.insert(arrays.triangles.end(), mesh.triangles[i].begin(), mesh.triangles[i].end());
+      if (!mesh.triangle_regions.empty())
+        arrays.triangles_of_region[mesh.triangle_regions[i]].push_back(static_cast<std::int64_t>(i));
+    }
+    return arrays;
+  }
+  const GraphInput input = read_graph(path, {});
+  arrays.add_points(input.graph.points);
+  arrays.add_edges(input.graph.segments, input.graph.marker_names);
+  return arrays;
+}
+
+/// Make the tables of a planar file, which the first rank reads. Collective.
+mesh::MeshTables planar_tables(mpi::Context& context, const std::string& path) {
+  PlanarArrays arrays;
+  agree_after(context, [&] {
+    if (!context.is_root()) return;
+    arrays = read_planar(path);
+    if (arrays.triangles.empty() && arrays.edges.empty())
+      refuse(ErrorCode::bad_input, path, "has points alone", fmt::format("barrio delaunay {} -o mesh.vtkhdf", path));
+  });
+  std::int64_t n_triangles = std::ssize(arrays.triangles);
+  mpi::broadcast(context, std::span(&n_triangles, 1));
+  mesh::MeshArrays given{.coordinates = arrays.coordinates};
+  const auto add_sets = [&](const auto& members, mesh::CellType type, mesh::SetKind kind) {
+    // the list of sets is the same on every rank
+    std::vector<std::int32_t> ids;
+    for (const auto& [id, places] : members) ids.push_back(id);
+    mpi::broadcast(context, ids);
+    for (const std::int32_t id : ids) {
+      const bool is_marker = kind == mesh::SetKind::neumann;
+      std::string name = fmt::format("{} {}", is_marker ? "marker" : "region", id);
+      if (is_marker && arrays.names.contains(id)) name = arrays.names.at(id);
+      mpi::broadcast(context, name);
+      mesh::MeshArrays::Set& set = given.add_set(kind, id, name);
+      if (members.contains(id)) set.members.push_back({type, members.at(id)});
+    }
+  };
+  if (n_triangles > 0) {
+    given.cells.push_back({.type = mesh::CellType::triangle, .nodes_per_cell = 3, .nodes = arrays.triangles});
+    add_sets(arrays.triangles_of_region, mesh::CellType::triangle, mesh::SetKind::material);
+  }
+  given.cells.push_back({.type = mesh::CellType::edge, .nodes_per_cell = 2, .nodes = arrays.edges});
+  add_sets(arrays.edges_of_marker, mesh::CellType::edge, mesh::SetKind::neumann);
+  return mesh::tables_from_arrays(context, given);
+}
+
 /// Count the members of each set. Collective.
 std::vector<std::int64_t> counts_of(const mesh::Mesh& mesh, Dim dim) {
   std::vector<std::int64_t> n(mesh.sets().size());
@@ -83,9 +168,12 @@ class Show : public Command {
   [[nodiscard]] std::span<const WorkStep> work_steps() const override { return show_steps; }
   [[nodiscard]] std::vector<Output> outputs() const override { return {{output_}}; }
   void add_options(CLI::App& app) override {
-    app.add_option("FILE", input_,
-                   fmt::format("File to show: a mesh ({}), results of barrio as VTKHDF, or their list (.vtkhdf.series)",
-                               io::readable_formats))
+    app.add_option(
+           "FILE", input_,
+           fmt::format(
+               "File to show: a mesh ({}), Triangle's files and polygons (.poly, .ele, .geojson), results of barrio "
+               "as VTKHDF, or their list (.vtkhdf.series)",
+               io::readable_formats))
         ->required();
     app.add_option("-o,--output", output_, "Page (.html) or picture (.png) to write")->capture_default_str();
     app.add_option("--field", fields_, "Field to draw; repeat it for several (default: the first ones of the file)");
@@ -138,10 +226,11 @@ class Show : public Command {
  private:
   /// Tell whether the file needs no conversion. Local. @throws Error for a file that is not of a mesh
   [[nodiscard]] bool is_drawn_as_it_is() const {
-    if (input_.ends_with(".json"))
+    if (input_.ends_with(".json") && read_json_file(input_).value("schema", "").starts_with("barrio."))
       throw Error(ErrorCode::bad_input, {.subject = input_,
                                          .cause = "is not a mesh: a document of results has a page of its own",
                                          .remedy = fmt::format("barrio report {}", input_)});
+    if (is_planar(input_)) return false;
     return input_.ends_with(".vtkhdf.series") || io::detect_format(input_) == io::Format::vtkhdf;
   }
   [[nodiscard]] std::string file(const std::string& name) const { return folder_ + "/" + name; }
@@ -149,10 +238,10 @@ class Show : public Command {
   /// Read the mesh, and write its cells, at each step, and its listed sides.
   void prepare(mpi::Context& context, Json& about) {
     agree_after(context, [&] {
-      if (context.is_root()) about["inspected"] = io::inspect(input_, {.with_quality = false});
+      if (context.is_root() && !is_planar(input_)) about["inspected"] = io::inspect(input_, {.with_quality = false});
     });
     std::int64_t n_steps = 0;
-    if (context.is_root()) {
+    if (context.is_root() && !is_planar(input_)) {
       const Json& found = about["inspected"];
       n_steps = found.value("time_steps", std::int64_t{0});
       if (found.contains("grid")) n_steps = found["grid"].value("time_steps", n_steps);
@@ -168,7 +257,8 @@ class Show : public Command {
     for (const int step : steps) {
       Reading reading = reading_;
       reading.step = step;
-      mesh::MeshTables tables = io::read_tables(context, input_, reading.in(io::TableOptions{}));
+      mesh::MeshTables tables = is_planar(input_) ? planar_tables(context, input_)
+                                                  : io::read_tables(context, input_, reading.in(io::TableOptions{}));
       const bool is_first = step == steps.front();
       if (is_first && mesh::value(tables.top_dim()) > 1) write_sides(context, tables, about);
       if (tables.n_parts == 0) {

@@ -103,18 +103,10 @@ class Show(Case):
         self.assertNotIn("coloured by part", page)  # the file has none
         self.assertNotIn("farfield</text>", page)  # not drawn, so it has no colour
         self.assertIn("wing</text>", page)
+        self.assertEqual(page.count(">material<"), 2)  # sets, and no array of that name
         self.assertEqual(list(self.folder.glob(".barrio-show*")), [])
-
-    def test_commands_to_try_next_are_of_this_file(self) -> None:
-        page = self.page(WING)
         lines = re.findall(r"<pre><code>(.*?)</code></pre>", page)
         self.assertTrue(any(" adapt " in line for line in lines), lines)
-        square = self.page(self.write("square.msh", SQUARE))
-        lines = re.findall(r"<pre><code>(.*?)</code></pre>", square)
-        self.assertFalse(any(" adapt " in line for line in lines), lines)  # it has no tetrahedra
-        for line in lines:
-            words = line.split()
-            self.assert_code(barrio(*words[1:], cwd=self.folder), 0)
 
     def test_a_picture_has_the_colours_of_sets_and_coordinates(self) -> None:
         picture = self.picture(self.write("square.msh", SQUARE))
@@ -127,6 +119,10 @@ class Show(Case):
         names = set(re.findall(r">(\w+)</text>", page))
         self.assertLessEqual({"lower", "upper", "bottom", "left"}, names)
         self.assertIn("All edges have a mean length of", page)
+        lines = re.findall(r"<pre><code>(.*?)</code></pre>", page)
+        self.assertFalse(any(" adapt " in line for line in lines), lines)  # it has no tetrahedra
+        for line in lines:
+            self.assert_code(barrio(*line.split()[1:], cwd=self.folder), 0)
 
     def test_the_picture_is_the_same_on_any_ranks(self) -> None:
         mesh = self.folder / "box.h5m"
@@ -140,7 +136,8 @@ class Show(Case):
         case = self.write("pulse.toml", CASE)
         self.assert_code(barrio("amr", case, cwd=self.folder), 0)
         page = self.page("pulse.vtkhdf")
-        self.assertIn("2 levels of boxes", page)
+        self.assertIn("2 levels of blocks", page)
+        self.assertNotIn("nothing to draw", page)
         for name in ("density", "pressure"):
             self.assertIn(f">{name}</text>", page)
         only = self.page("pulse.vtkhdf", "--field", "pressure")
@@ -170,16 +167,33 @@ class Show(Case):
         self.assertNotIn("the mesh changes", page)
         self.assertIn("The values go from 0 to 53.00", page)
 
+    def test_files_of_the_plane(self) -> None:
+        square = "4 2 0 0\n1 0 0\n2 1 0\n3 1 1\n4 0 1\n4 1\n1 1 2 5\n2 2 3 6\n3 3 4 5\n4 4 1 5\n0\n"
+        poly = self.write("square.poly", square)
+        page = self.page(poly)
+        self.assertIn("4 edges on 4 vertices", page)
+        self.assertIn("marker 5</text>", page)
+        made = barrio("delaunay", poly, "--max-area", 0.01, "-o", "fine.ele", cwd=self.folder)
+        self.assert_code(made, 0)
+        n = int(re.search(r"([\d,' ]+) triangles", made.out)[1].replace(" ", ""))
+        self.assertIn(f"{n} triangles on", self.page("fine.ele"))
+        polygon = {"type": "Polygon", "coordinates": [[[0, 0], [2, 0], [1, 1], [0, 0]]]}
+        feature = {"type": "Feature", "properties": {"name": "roof"}, "geometry": polygon}
+        shape = self.write("roof.geojson", json.dumps(feature))
+        self.assertIn("3 edges on 3 vertices", self.page(shape))
+        points = self.write("points.node", "1 2 0 0\n1 0 0\n")
+        self.assert_error(self.show(points), 3, "has points alone", "barrio delaunay")
+
     def test_wrong_words_and_files(self) -> None:
         self.assert_error(self.show(WING, "-o", "a.jpg"), 2, "neither a page (.html) nor a picture")
-        self.assert_error(self.show("absent.msh"), 1, "absent.msh")
-        noise = self.write("noise.msh", "no mesh\n")
-        self.assert_error(self.show(noise), 3, "noise.msh")
+        absent = self.show("absent.msh")
+        self.assert_error(absent, 1, "absent.msh")
+        noise = self.show(self.write("noise.msh", "no mesh\n"))
+        self.assert_error(noise, 3, "noise.msh")
+        self.assertLess(max(absent.seconds, noise.seconds), 10.0)
         result = self.write("load.json", json.dumps({"schema": "barrio.load"}))
         self.assert_error(self.show(result), 3, "barrio report")
         self.assert_error(self.show(WING, "-o", "no/such/page.html"), 1, "no/such")
-        for outcome in (self.show(noise), self.show("absent.msh")):
-            self.assertLess(outcome.seconds, 10.0)
         self.assertEqual(list(self.folder.glob(".barrio-show*")), [])
 
     def test_without_opengl_the_page_says_so(self) -> None:

@@ -368,9 +368,10 @@ def _moments(values: np.ndarray, final: np.ndarray) -> list[float]:
 
 
 def _spread(n: int, n_chosen: int) -> list[int]:
-    """Choose some of n steps, evenly."""
-    last = max(n_chosen - 1, 1)
-    return sorted({round(i * (n - 1) / last) for i in range(n_chosen)})
+    """Choose some of n steps, evenly, or the last one."""
+    if n_chosen == 1:
+        return [n - 1]
+    return sorted({round(i * (n - 1) / (n_chosen - 1)) for i in range(n_chosen)})
 
 
 def _plain(column: np.ndarray) -> list[float | None]:

@@ -47,7 +47,7 @@ def main(arguments: list[str]) -> int:
         if about and facts["kind"] in ("mesh", "series") and facts["n_cells"]:
             from ._show import add_facts
 
-            add_facts(file.first.grid, facts)
+            add_facts(file.first.grid, facts, about)
     except NoSuchField as error:
         print(error, file=sys.stderr)
         return WRONG_USE

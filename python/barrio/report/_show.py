@@ -61,9 +61,13 @@ class About:
         return Path(self.data["sides"]) if "sides" in self.data else None
 
 
-def add_facts(grid: Any, facts: dict[str, Any]) -> None:
+def add_facts(grid: Any, facts: dict[str, Any], about: About) -> None:
     """Measure sizes and quality, and list the sets that are drawn, by place."""
     facts |= measure_shapes(grid)
+    if "sets" in about.data:  # the arrays of sets and parts are made, and not in the file
+        known = {one["name"] for one in about.data.get("inspected", {}).get("tags", [])}
+        made = {"material", "part"} - known
+        facts["arrays"] = [one for one in facts["arrays"] if one["name"] not in made]
     for key, data in (("cells", grid.cell_data), ("vertices", grid.point_data)):
         if SET in data:
             facts[f"sets_of_{key}"] = _numbers(data[SET])

@@ -25,7 +25,8 @@ from .plot import Plot
 _AXES = "xyz"
 _WIDTH, _HEIGHT = 7.0, 5.4  # of a picture in inches, at most
 _DPI = 160.0  # of PNG files
-_LEFT, _BOTTOM, _TOP = 0.75, 0.55, 0.12  # margins in inches
+_BOTTOM, _TOP = 0.55, 0.12  # margins in inches
+_LEFT, _DIGIT = 0.42, 0.085  # at the left, without ticks, and of each of their digits
 _BAR, _PLAIN = 1.15, 0.25  # width at the right, in inches
 _CHIP, _LETTER = 0.45, 0.082  # width of a colour and of a letter in a list of names, in inches
 _MIN_TICKS = 40.0  # points of an axis that has ticks
@@ -199,7 +200,30 @@ def _pixels(content: bytes) -> np.ndarray:
 def _size_of(shot: Shot, scale: Scale, title: str) -> tuple[float, float]:
     width, height = shot.inches
     top = _TITLE if title else _TOP
-    return width + _LEFT + _right_of(scale), max(height, 1.2) + _BOTTOM + top
+    return width + _left_of(shot) + _right_of(scale), max(height, 1.2) + _BOTTOM + top
+
+
+def _left_of(shot: Shot) -> float:
+    """Return the width left of a picture: that of the longest number there."""
+    if not shot.is_straight:
+        return _LEFT + 4 * _DIGIT
+    axis = int(np.argmax(np.abs(np.array(shot.view["above"]))))
+    labels = _labels(_straight_ticks(shot, axis, 1)[2])
+    return _LEFT + _DIGIT * max((len(label) for label in labels), default=0)
+
+
+def _straight_ticks(shot: Shot, axis: int, which: int) -> tuple[float, float, list[float]]:
+    """Return the pixel of the middle, pixels per unit, and ticks of an axis that a picture lies along.
+
+    @param which  0: to the right, 1: upwards
+    """
+    step = np.zeros(3)
+    step[axis] = shot.size  # a length of 1 in the picture
+    begin = float(shot.pixel_of(shot.middle)[which])
+    slope = (float(shot.pixel_of(shot.middle + step)[which]) - begin) / shot.size
+    seen = sorted(shot.middle[axis] + (n - begin) / slope for n in (0.0, shot.pixels[which]))
+    low, high = max(seen[0], shot.box[0, axis]), min(seen[1], shot.box[1, axis])
+    return begin, slope, _ticks(low, high, max(2, int(shot.inches[which] / 0.9)))
 
 
 def _right_of(scale: Scale) -> float:
@@ -218,7 +242,8 @@ def _draw(
     width, height = shot.inches
     top = _TITLE if title else _TOP
     bottom = whole_height - top - height
-    place = (_LEFT / whole_width, bottom / whole_height, width / whole_width, height / whole_height)
+    left = _left_of(shot)
+    place = (left / whole_width, bottom / whole_height, width / whole_width, height / whole_height)
     axes = figure.add_axes(place)
     axes.set_xlim(shot.canvas[0], shot.canvas[2])
     axes.set_ylim(shot.canvas[3], shot.canvas[1])
@@ -226,13 +251,13 @@ def _draw(
     _draw_axes(axes, shot)
     if title:
         figure.text(
-            _LEFT / whole_width, 1.0 - 0.26 / whole_height, title, fontsize=11.0, va="center"
+            left / whole_width, 1.0 - 0.26 / whole_height, title, fontsize=11.0, va="center"
         )
-    right = _LEFT + width + 0.14
+    right = left + width + 0.14
     _draw_scale(figure, scale, right, bottom, height)
     at = [-edge / shot.per_inch for edge in shot.canvas[:2]]
     size = [n / shot.per_inch for n in shot.pixels]
-    return _LEFT + at[0], top + at[1], size[0], size[1]
+    return left + at[0], top + at[1], size[0], size[1]
 
 
 def _draw_scale(figure: Figure, scale: Scale, right: float, bottom: float, height: float) -> None:
@@ -294,16 +319,8 @@ def _draw_axes(axes: Axes, shot: Shot) -> None:
         axes.set_yticks([])
         _draw_box(axes, shot)
         return
-    box = shot.box
     for axis, of in zip(along, (axes.xaxis, axes.yaxis), strict=True):
-        which = 0 if of is axes.xaxis else 1
-        step = np.zeros(3)
-        step[axis] = shot.size  # a length of 1 in the picture
-        begin = float(shot.pixel_of(shot.middle)[which])
-        slope = (float(shot.pixel_of(shot.middle + step)[which]) - begin) / shot.size
-        seen = sorted(shot.middle[axis] + (n - begin) / slope for n in (0.0, shot.pixels[which]))
-        low, high = max(seen[0], box[0, axis]), min(seen[1], box[1, axis])
-        values = _ticks(low, high, max(2, int(shot.inches[which] / 0.9)))
+        begin, slope, values = _straight_ticks(shot, axis, 0 if of is axes.xaxis else 1)
         of.set_ticks(
             [begin + slope * (value - shot.middle[axis]) for value in values], _labels(values)
         )

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from . import words
+from .colours import tints
 from .documents import FAILED, ReportError, Results
 from .framed import Panel, Scale, save_panels
 from .markup import Html, paragraph, tag
@@ -72,6 +73,9 @@ def _page(drawing: Drawing, about: dict[str, Any]) -> str:
         sections += [shape_section(story, drawing, sets), sets_section(sets)]
         sections.append(_fields_section(story, drawing))
         sections.append(shapes_section(drawing))
+    elif drawing.kind == "amr":
+        curves = [tag("div", curves_of(drawing), class_="beside")]
+        sections.append(Section("shown", "Levels", field_views(story, drawing) + curves))
     else:
         sections.append(Section("shown", "Picture", views_of(story, drawing)))
     sections.append(Section("file", "File", [_inspected(about), *contents_of(drawing)]))
@@ -98,10 +102,13 @@ def _fields_section(story: Story, drawing: Drawing) -> Section | None:
 def lead(drawing: Drawing, about: dict[str, Any]) -> str:
     """Describe the file in a sentence."""
     facts, found = drawing.facts, about.get("inspected", {})
-    kind = str(found.get("format", "VTKHDF"))
+    kind = str(found.get("format") or ("VTKHDF" if "sets" not in about else drawing.path.suffix))
     if facts.get("kind") == "amr":
         n = sum(level["cells"] for level in facts["levels"])
-        what = f"{words.plural(len(facts['levels']), 'level')} of boxes with {words.count(n)} cells"
+        what = (
+            f"{words.plural(len(facts['levels']), 'level')} of blocks with {words.count(n)} cells"
+        )
+        what += " in the last step" if facts.get("n_steps", 1) > 1 else ""
     else:
         cells = [f"{words.count(n)} {name}" for name, n in facts.get("cells", {}).items()]
         what = words.listing(cells) or "no cells"
@@ -170,11 +177,19 @@ def _panels_of(drawing: Drawing, about: dict[str, Any]) -> list[Panel]:
         panels.append(Panel(drawing.shot(key), scale, f"sets of {of}"))
     for key in ("plane", "parts", f"mesh{step}"):
         if key in images and not panels:
-            panels.append(Panel(drawing.shot(key), Scale(), ""))
+            scale = _regions_of(facts) if key == "plane" else Scale()
+            panels.append(Panel(drawing.shot(key), scale, ""))
     if "inside" in images:
         scale = scale_of_sets(drawing, "cells", about.get("sets", []))
         panels.append(Panel(drawing.shot("inside"), scale, inside_caption(drawing)))
     return panels
+
+
+def _regions_of(facts: dict[str, Any]) -> Scale:
+    """Return the colours of the regions of a triangulation."""
+    regions = facts.get("regions", [])
+    names = [f"region {number}" for number, *_ in regions]
+    return Scale(names=list(zip(tints(len(names)), names, strict=True)))
 
 
 def _cut_in_words(facts: dict[str, Any]) -> str:

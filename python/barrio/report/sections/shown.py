@@ -124,7 +124,7 @@ def shapes_section(drawing: Drawing) -> Section | None:
 def _size_plot(size: dict[str, Any]) -> Html:
     caption = (
         f"Cells by the mean length of their edges: {words.number(size['low'])} to "
-        f"{words.number(size['high'])}, half of them below {words.number(size['median'])}."
+        f"{words.number(size['high'])}, the median is {words.number(size['median'])}."
     )
     plot = figures.histogram(size["edges"], size["counts"], "mean edge length", size["is_log"])
     return figure(plot, caption)
@@ -135,7 +135,7 @@ def _quality_plot(quality: dict[str, Any]) -> Html:
     said = f" {words.plural(n, 'cell')} at or below 0: flat or inverted." if n else ""
     caption = (
         "Cells by their scaled Jacobian: 1 for a cube, a square or a regular simplex. The minimum is "
-        f"{words.number(quality['low'])}, half are below {words.number(quality['median'])}.{said}"
+        f"{words.number(quality['low'])}, the median {words.number(quality['median'])}.{said}"
     )
     plot = figures.histogram(quality["edges"], quality["counts"], "scaled Jacobian")
     return figure(plot, caption)
