@@ -177,7 +177,7 @@ class FileSeries:
     def _number_of(self, grid: pv.UnstructuredGrid) -> int:
         """Return the number of a mesh: the same for the same points and cells."""
         digest = hashlib.sha256()
-        for array in (grid.points, grid.cell_connectivity, grid.offset, grid.celltypes):
+        for array in (grid.points, grid.cell_connectivity, grid.cell_offsets, grid.celltypes):
             digest.update(np.ascontiguousarray(array).data)
         if digest.digest() not in self._meshes:
             self._meshes.append(digest.digest())

@@ -46,7 +46,7 @@ def measure_shapes(grid: pv.UnstructuredGrid) -> dict[str, Any]:
     Size is the mean length of a cell's edges, quality the scaled Jacobian: 1 for a cube or a regular tetrahedron,
     0 for a flat cell, negative for an inverted one.
     """
-    nodes, offsets = grid.cell_connectivity, grid.offset
+    nodes, offsets = grid.cell_connectivity, grid.cell_offsets
     is_linear = not np.isin(grid.celltypes, _SECOND_ORDER).any()
     linear = grid if is_linear else grid.linear_copy()
     kinds = linear.celltypes
@@ -72,10 +72,10 @@ def _measure_polygons(grid: pv.UnstructuredGrid, sizes: np.ndarray) -> None:
     polygons = np.flatnonzero(grid.celltypes == pv.CellType.POLYGON)
     if not len(polygons):
         return
-    counts = np.diff(grid.offset)[polygons]
+    counts = np.diff(grid.cell_offsets)[polygons]
     starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
     place = np.arange(counts.sum()) - np.repeat(starts, counts)
-    first = np.repeat(grid.offset[:-1][polygons], counts)
+    first = np.repeat(grid.cell_offsets[:-1][polygons], counts)
     nodes = grid.cell_connectivity
     here = grid.points[nodes[first + place]]
     after = grid.points[nodes[first + (place + 1) % np.repeat(counts, counts)]]
@@ -110,8 +110,10 @@ def _quality_facts(grid: pv.UnstructuredGrid, quality: np.ndarray) -> dict[str, 
     if not len(known):
         return None
     edges = np.linspace(min(0.0, float(np.floor(known.min() * 10.0) / 10.0)), 1.0, N_BARS + 1)
-    worst = np.argsort(np.where(np.isfinite(quality), quality, np.inf), kind="stable")[:_MAX_WORST]
-    centres = grid.extract_cells(worst).cell_centers().points
+    order = np.argsort(np.where(np.isfinite(quality), quality, np.inf), kind="stable")
+    worst = order[: min(_MAX_WORST, len(known))]
+    place = np.argsort(np.argsort(worst))  # cells are extracted in ascending order
+    centres = grid.extract_cells(worst).cell_centers().points[place]
     return {
         "low": float(known.min()),
         "median": float(np.median(known)),
@@ -121,6 +123,6 @@ def _quality_facts(grid: pv.UnstructuredGrid, quality: np.ndarray) -> dict[str, 
         "n_missing": len(quality) - len(known),
         "worst": [
             {"cell": int(cell), "quality": float(quality[cell]), "at": centre.tolist()}
-            for cell, centre in zip(np.sort(worst), centres, strict=True)
+            for cell, centre in zip(worst, centres, strict=True)
         ],
     }
