@@ -23,7 +23,7 @@ configure_alone = test -f build/$(1)/build.ninja || cmake --preset $(1)
 build = cmake --build --preset $(1) -j $(JOBS)
 
 .NOTPARALLEL:
-.PHONY: help demo examples bench all install lint room fast check check-mpich check-smpi nightly fuzz tidy doctor clean
+.PHONY: help demo examples bench all install deb lint room fast check check-mpich check-smpi nightly fuzz tidy doctor clean
 
 help:  ## this list
 	@echo 'usage: make TARGET [RANKS=4] [JOBS=$(JOBS)] [SECONDS=60] [PREFIX=build/prefix]'
@@ -55,6 +55,12 @@ install:  ## build and install library, command and benchmarks into PREFIX
 	@$(call configure,release)
 	$(call build,release) --target barrio-install
 	cmake --install build/release --prefix '$(PREFIX)'
+
+deb:  ## Debian packages of the command and of the library, in build/release/packages
+	@tools/setup $(base)
+	@$(call configure,release)
+	$(call build,release) --target barrio-install
+	cd build/release && cpack
 
 lint:  ## check the form of sources and pages; seconds
 	@tools/setup lint

@@ -201,10 +201,12 @@ class Show : public Command {
 
     Json about = json_document("barrio.show", 1);
     about["input"] = input_;
-    if (is_ready != 0)
+    if (is_ready != 0) {
       about["cells"] = std::filesystem::absolute(input_).string();
-    else
+      about["step"] = reading_.step;
+    } else {
       prepare(*context, about);
+    }
     int code = 0;
     {
       const Region region(context->trace(), draw_region);

@@ -4,23 +4,23 @@ get_property(rooms GLOBAL PROPERTY BARRIO_BUILT_ROOMS)
 set(barrio_config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/barrio)
 
 install(TARGETS ${rooms} barrio_barrio barrio_compiler barrio_mpi_library EXPORT barrioTargets
-        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(EXPORT barrioTargets NAMESPACE barrio:: DESTINATION ${barrio_config_dir})
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev)
+install(EXPORT barrioTargets NAMESPACE barrio:: DESTINATION ${barrio_config_dir} COMPONENT dev)
 # Headers are public as direct children of their room; public templates need those in detail/.
 file(GLOB headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/barrio/*.hpp ${PROJECT_SOURCE_DIR}/barrio/*/*.hpp
      ${PROJECT_SOURCE_DIR}/barrio/*/detail/*.hpp)
 foreach(header IN LISTS headers)
   cmake_path(GET header PARENT_PATH folder)
-  install(FILES ${PROJECT_SOURCE_DIR}/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/${folder})
+  install(FILES ${PROJECT_SOURCE_DIR}/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/${folder} COMPONENT dev)
 endforeach()
 
 if(TARGET barrio_command)
-  install(TARGETS barrio_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-  install(PROGRAMS ${PROJECT_SOURCE_DIR}/tools/doctor DESTINATION ${CMAKE_INSTALL_DATADIR}/barrio)
+  install(TARGETS barrio_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
+  install(PROGRAMS ${PROJECT_SOURCE_DIR}/tools/doctor DESTINATION ${CMAKE_INSTALL_DATADIR}/barrio COMPONENT tools)
 endif()
 foreach(preloaded IN ITEMS barrio_yield barrio_record)
   if(TARGET ${preloaded})
-    install(TARGETS ${preloaded} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/barrio)
+    install(TARGETS ${preloaded} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/barrio COMPONENT tools)
   endif()
 endforeach()
 
@@ -50,4 +50,5 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/barrioConfigVersion.cmake
 install(FILES ${PROJECT_BINARY_DIR}/barrioConfig.cmake ${PROJECT_BINARY_DIR}/barrioConfigVersion.cmake
               ${PROJECT_SOURCE_DIR}/cmake/FindParallelHDF5.cmake ${PROJECT_SOURCE_DIR}/cmake/FindMETIS.cmake ${PROJECT_SOURCE_DIR}/cmake/FindGMP.cmake
               ${PROJECT_SOURCE_DIR}/cmake/FindPTScotch.cmake ${PROJECT_SOURCE_DIR}/cmake/FindZoltan.cmake ${PROJECT_SOURCE_DIR}/cmake/FindmuParser.cmake
-        DESTINATION ${barrio_config_dir})
+        DESTINATION ${barrio_config_dir} COMPONENT dev)
+include(BarrioPackages)

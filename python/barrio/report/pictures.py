@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
-from ._render import FACTS_FILE, UNREADABLE, VIEW_SUFFIX, WRONG_USE
 from .documents import USAGE, ReportError
+from .drawing.render import FACTS_FILE, UNREADABLE, VIEW_SUFFIX, WRONG_USE
 from .framed import Shot, shot_of
 
 TIME_LIMIT_SECONDS = 600.0
@@ -88,7 +88,7 @@ class _Job:
         self._temporary = tempfile.TemporaryDirectory(prefix="barrio-report-")
         self._folder = Path(self._temporary.name)
         self._log = (self._folder / "log").open("w+b")
-        command = [sys.executable, "-m", "barrio.report._render", str(path.resolve())]
+        command = [sys.executable, "-m", "barrio.report.drawing.render", str(path.resolve())]
         command += [str(self._folder), *([] if wants_pictures else ["--no-pictures"])]
         command += ["--about", str(about.resolve())] if about else []
         environment = dict(os.environ)

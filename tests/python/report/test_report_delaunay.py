@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 import report_samples as made
-from barrio.report._facts import MAX_WITH_EDGES
 from barrio.report.colours import tints
+from barrio.report.drawing.facts import MAX_WITH_EDGES
 from PIL import Image
 from report_form import check
 from test_report_adapt import report, rows_of

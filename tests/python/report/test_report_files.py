@@ -15,8 +15,8 @@ import pytest
 import report_samples as made
 import report_shapes as shapes
 from barrio.report.__main__ import main
-from barrio.report._facts import find_facts
-from barrio.report._read import Unreadable, open_file
+from barrio.report.drawing.facts import find_facts
+from barrio.report.drawing.read import Unreadable, open_file
 from barrio.report.pictures import Drawing, draw_all
 from PIL import Image
 from report_form import check

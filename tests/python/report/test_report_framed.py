@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import pyvista as pv
-from barrio.report._shapes import QUALITY, SIZE, measure_shapes
+from barrio.report.drawing.shapes import QUALITY, SIZE, measure_shapes
 from barrio.report.framed import Shot, _labels, _ticks, shot_of
 
 

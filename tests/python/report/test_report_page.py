@@ -87,7 +87,7 @@ def test_every_part_is_seen(tmp_path: Path) -> None:
         "os.environ.setdefault('VTK_DEFAULT_OPENGL_WINDOW', 'vtkEGLRenderWindow')\n"
         "import numpy as np, pyvista as pv\n"
         "from pathlib import Path\n"
-        "from barrio.report._scenes import draw_exploded\n"
+        "from barrio.report.drawing.scenes import draw_exploded\n"
         "grid = pv.ImageData(dimensions=(9, 9, 9)).cast_to_unstructured_grid()\n"
         "side = (grid.cell_centers().points > 4).astype(int)\n"
         "grid.cell_data['part'] = side @ [1, 2, 4]\n"

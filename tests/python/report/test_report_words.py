@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from barrio.report import machines, words
-from barrio.report._facts import choose_frames
 from barrio.report.colours import colours, round_bands
 from barrio.report.documents import Document
+from barrio.report.drawing.facts import choose_frames
 from barrio.report.markup import escape, raw, tag
 
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ._amr import AmrGrid
-from ._read import GLOBAL_IDS, FileSeries, Frame, VtkhdfFile, magnitude_of, own_cells
-from ._skin import Skin, dimension_of, dimension_of_type, find_skin
-from .colours import round_bands
+from ..colours import round_bands
+from .amr import AmrGrid
+from .read import GLOBAL_IDS, FileSeries, Frame, VtkhdfFile, magnitude_of, own_cells
+from .skin import Skin, dimension_of, dimension_of_type, find_skin
 
 File = VtkhdfFile | FileSeries
 MAX_STEPS = 100  # steps read for the curve over time
@@ -66,15 +66,18 @@ class Wanted:
     max_frames: int = 0  # frames spread over all steps; 0: up to four, where the field changes most
     only_varying: bool = False  # no fields that are the same everywhere, unless they are named
     hidden: frozenset[str] = frozenset()  # arrays that are shown otherwise
+    step: int = 0  # the only one to show, from 1; 0: any
 
 
-class NoSuchField(Exception):
-    """The file has no field of a wanted name; the message lists those that it has."""
+class NotThere(Exception):
+    """The file has no field of a wanted name, or not that many steps; the message says what it has."""
 
 
 def find_facts(file: File, wanted: Wanted | None = None) -> dict[str, Any]:
-    """Find the kind of the file, and the counts and measures that the page shows. @throws NoSuchField"""
+    """Find the kind of the file, and the counts and measures that the page shows. @throws NotThere"""
     wanted = wanted or Wanted()
+    if wanted.step > file.n_steps:
+        raise NotThere(f"has no step {wanted.step}; it has {file.n_steps}")
     facts: dict[str, Any] = {"n_steps": file.n_steps, "has_times": bool(file.times)}
     if file.times:
         facts["time"] = [file.times[0], file.times[-1]]
@@ -219,7 +222,7 @@ def _arrays_of(grid: Any) -> list[dict[str, Any]]:
 
 
 def _chosen(fields: list[dict[str, Any]], wanted: Wanted) -> list[dict[str, Any]]:
-    """Return the wanted fields in that order, or the first ones. @throws NoSuchField"""
+    """Return the wanted fields in that order, or the first ones. @throws NotThere"""
     if not wanted.fields:
         return [field for field in fields if field["name"] not in wanted.hidden][
             : wanted.max_fields
@@ -229,7 +232,7 @@ def _chosen(fields: list[dict[str, Any]], wanted: Wanted) -> list[dict[str, Any]
         of_name = [field for field in fields if field["name"] == name]
         if not of_name:
             known = ", ".join(dict.fromkeys(str(field["name"]) for field in fields))
-            raise NoSuchField(f"has no field '{name}'; it has {known or 'none'}")
+            raise NotThere(f"has no field '{name}'; it has {known or 'none'}")
         chosen += of_name
     return chosen
 
@@ -294,7 +297,10 @@ def _measure(fields: list[dict[str, Any]], values: list[list[np.ndarray]]) -> No
 def _series_facts(file: File, fields: list[dict[str, Any]], wanted: Wanted) -> dict[str, Any]:
     """Measure the fields and the mesh at every step; sample the steps of a long series."""
     last = file.n_steps - 1
-    steps = sorted({round(i * last / (MAX_STEPS - 1)) for i in range(MAX_STEPS)})
+    steps = sorted(
+        {round(i * last / (MAX_STEPS - 1)) for i in range(MAX_STEPS)}
+        | ({wanted.step - 1} if wanted.step else set())
+    )
     final = _numbers(file.frame(last), fields[0]) if fields else np.empty(0)
     values: list[list[np.ndarray]] = [[] for _ in fields]
     rows, meshes, cells, boxes, n_parts = [], set(), [], [], 1
@@ -336,6 +342,8 @@ def _series_facts(file: File, fields: list[dict[str, Any]], wanted: Wanted) -> d
     chosen = choose_frames(table[:, 4]) if is_one else _spread(len(steps), 4)
     if wanted.max_frames:
         chosen = _spread(len(steps), wanted.max_frames)
+    if wanted.step:
+        chosen = [steps.index(wanted.step - 1)]
     facts["shown_steps"] = [steps[i] for i in chosen]
     facts["cells_of_shown"] = {str(steps[i]): cells[i] for i in chosen}
     facts["shown_times"] = [float(file.times[step]) for step in facts["shown_steps"]]

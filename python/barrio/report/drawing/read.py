@@ -18,7 +18,7 @@ from vtkmodules.vtkCommonExecutionModel import vtkStreamingDemandDrivenPipeline
 from vtkmodules.vtkFiltersCore import vtkAppendFilter
 from vtkmodules.vtkIOHDF import vtkHDFReader
 
-from ._amr import AmrGrid, amr_of
+from .amr import AmrGrid, amr_of
 
 GHOST_ARRAY = "vtkGhostType"
 SERIES_SUFFIX = ".series"

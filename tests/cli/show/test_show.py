@@ -166,6 +166,11 @@ class Show(Case):
         self.assertIn("time 2.50, frame 5 of 5: heat", page)
         self.assertNotIn("the mesh changes", page)
         self.assertIn("The values go from 0 to 53.00", page)
+        third = self.page("s.vtkhdf.series", "--step", 3)
+        self.assertIn("time 1.00, frame 2 of 5: heat", third)
+        self.assertNotIn("frame 5 of 5", third)
+        beyond = self.show("s.vtkhdf.series", "--step", 7)
+        self.assert_error(beyond, 2, "has no step 7; it has 6")
 
     def test_files_of_the_plane(self) -> None:
         square = "4 2 0 0\n1 0 0\n2 1 0\n3 1 1\n4 0 1\n4 1\n1 1 2 5\n2 2 3 6\n3 3 4 5\n4 4 1 5\n0\n"

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import pyvista as pv
 
-from . import _scenes
-from ._facts import Wanted
-from ._fields import Frame, cut_frame, draw_field
-from ._picture import Picture
-from ._read import VtkhdfFile
-from ._sets import set_colours
-from ._shapes import SIZE, measure_shapes
-from ._skin import SURFACE, Skin, dimension_of, find_skin
-from .colours import Bands, round_bands
+from .._sets import set_colours
+from ..colours import Bands, round_bands
+from . import scenes
+from .facts import Wanted
+from .fields import Frame, cut_frame, draw_field
+from .picture import Picture
+from .read import VtkhdfFile
+from .shapes import SIZE, measure_shapes
+from .skin import SURFACE, Skin, dimension_of, find_skin
 
 SET = "barrio_set"  # array with the place of a set in the list of the document; -1 without one
 MAX_FIELDS, MAX_FRAMES = 12, 24
@@ -43,6 +43,7 @@ class About:
             1 if self.is_picture else MAX_FRAMES,
             True,
             frozenset({"material"}) if "sets" in self.data else frozenset(),
+            int(self.data.get("step", 0)),
         )
 
     @property
@@ -91,7 +92,7 @@ def draw_shown(
     if scaled_at is not None:
         colours = _rows(grid.cell_data[SET], numbers) if numbers else None
         path = folder / "inside.png"
-        _scenes.draw_inside(grid, int(facts["cut"]["axis"]), scaled_at, path, colours)
+        scenes.draw_inside(grid, int(facts["cut"]["axis"]), scaled_at, path, colours)
     if about.sides is not None:
         _draw_sides(about.sides, skin, facts, folder / "sides.png")
     if facts.get("sets_of_vertices"):
@@ -111,9 +112,9 @@ def _draw_by_set(surface: pv.PolyData, skin: Skin, numbers: list[int], path: Pat
     picture = Picture(1100, 820)
     surface = surface.copy()
     surface.cell_data["colour"] = _rows(surface.cell_data[SET], numbers)
-    flat = _scenes.FLAT if skin.normal is not None else {}
+    flat = scenes.FLAT if skin.normal is not None else {}
     picture.add_with_edges(surface, scalars="colour", rgb=True, **flat)
-    picture.look_at_all(_scenes.eye_of(skin, 0.6, 0.95))
+    picture.look_at_all(scenes.eye_of(skin, 0.6, 0.95))
     picture.save(path)
 
 
@@ -133,7 +134,7 @@ def _draw_sides(file: Path, skin: Skin, facts: dict[str, Any], path: Path) -> No
         grid = grid.extract_cells(~_on_open_sides(grid, skin, 0.5 * (high - low) / size))
     facts["drawn_sets_of_sides"] = _numbers(grid.cell_data[SET]) if grid.n_cells else []
     picture = Picture(1100, 820)
-    flat = _scenes.FLAT if skin.normal is not None else {}
+    flat = scenes.FLAT if skin.normal is not None else {}
     if dimension_of(grid) < 2:  # of a surface: its edges, over its cells
         picture.add_with_edges(skin.whole, color=_PLAIN, **flat)
     elif skin.body is None and grid.n_cells:
@@ -144,7 +145,7 @@ def _draw_sides(file: Path, skin: Skin, facts: dict[str, Any], path: Path) -> No
         picture.add_with_edges(surface, scalars="colour", rgb=True, **flat)
     elif skin.body is not None:
         picture.add_with_edges(skin.body, color=_PLAIN)
-    picture.look_at_all(_scenes.eye_of(skin, 0.6, 0.95))
+    picture.look_at_all(scenes.eye_of(skin, 0.6, 0.95))
     picture.save(path)
 
 
@@ -185,11 +186,11 @@ def _draw_points(grid: Any, skin: Skin, numbers: list[int], path: Path) -> None:
     cloud = pv.PolyData(grid.points[chosen])
     cloud.cell_data["colour"] = _rows(places[chosen], numbers)
     picture = Picture(1100, 820)
-    flat = _scenes.FLAT if skin.normal is not None else {}
+    flat = scenes.FLAT if skin.normal is not None else {}
     body = skin.whole if skin.body is None else skin.body
     picture.add_with_edges(body, color=_PLAIN, **flat)
     picture.add(cloud, scalars="colour", rgb=True, point_size=9.0)
-    picture.look_at_all(_scenes.eye_of(skin, 0.6, 0.95))
+    picture.look_at_all(scenes.eye_of(skin, 0.6, 0.95))
     picture.save(path)
 
 

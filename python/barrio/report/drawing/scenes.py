@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pyvista as pv
 
-from ._picture import Picture, save_all
-from ._skin import SURFACE, Skin
-from .colours import colours, tints
+from ..colours import colours, tints
+from .picture import Picture, save_all
+from .skin import SURFACE, Skin
 
 _TRIAL_SIZE = (275, 205)
 _DISTANCES = (0.35, 0.6, 0.9, 1.3, 1.8)  # multiples of the vector from the mesh centre to a part's

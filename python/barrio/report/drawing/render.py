@@ -1,4 +1,4 @@
-"""Draw the pictures of one VTKHDF file: python -m barrio.report._render FILE FOLDER.
+"""Draw the pictures of one VTKHDF file: python -m barrio.report.drawing.render FILE FOLDER.
 
 Runs in a process of its own, because VTK aborts the process if there is no OpenGL. The facts are
 written to FOLDER/facts.json before the first picture is drawn, so they survive an abort. Each
@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ._facts import File
-    from ._show import About
-    from .colours import Bands
+    from ..colours import Bands
+    from .facts import File
+    from .show import About
 
 WRONG_USE, UNREADABLE = 2, 3  # exit codes
 FACTS_FILE = "facts.json"
@@ -33,22 +33,22 @@ def main(arguments: list[str]) -> int:
     path, folder = Path(arguments[0]), Path(arguments[1])
     draws = "--no-pictures" not in arguments[2:]
     os.environ.setdefault("VTK_DEFAULT_OPENGL_WINDOW", "vtkEGLRenderWindow")
-    from ._facts import NoSuchField, Wanted, find_facts
-    from ._read import Unreadable, open_file
+    from .facts import NotThere, Wanted, find_facts
+    from .read import Unreadable, open_file
 
     about = None
     if "--about" in arguments[2:]:
-        from ._show import About
+        from .show import About
 
         about = About(json.loads(Path(arguments[-1]).read_bytes()))
     try:
         file = open_file(path, without=("part",) if about and about.hides_parts else ())
         facts = find_facts(file, about.wanted if about else Wanted())
         if about and facts["kind"] in ("mesh", "series") and facts["n_cells"]:
-            from ._show import add_facts
+            from .show import add_facts
 
             add_facts(file.first.grid, facts, about)
-    except NoSuchField as error:
+    except NotThere as error:
         print(error, file=sys.stderr)
         return WRONG_USE
     except Unreadable as error:
@@ -68,11 +68,11 @@ def main(arguments: list[str]) -> int:
 
 def _draw_shown(file: File, facts: dict[str, Any], about: About, folder: Path) -> None:
     """Draw a mesh with its sets and sizes, then its fields."""
-    from . import _show
+    from . import show
 
     grid = _scaled(file.first.grid.copy(), facts)
     at = _scaled_at(int(facts["cut"]["axis"]), facts) if "cut" in facts else None
-    _show.draw_shown(grid, facts, about, at, folder)
+    show.draw_shown(grid, facts, about, at, folder)
     (folder / FACTS_FILE).write_text(json.dumps(facts), encoding="utf-8")  # it knows the sides now
     if about.is_picture and any(folder.glob("*.png")):
         return
@@ -112,53 +112,53 @@ def _scaled(grid: Any, facts: dict[str, Any]) -> Any:
 
 
 def _draw_plane(file: File, facts: dict[str, Any], folder: Path) -> None:
-    from . import _scenes
+    from . import scenes
 
     grid = file.first.grid
-    _scenes.draw_plane(grid, facts["has_edges"], folder / "plane.png")
+    scenes.draw_plane(grid, facts["has_edges"], folder / "plane.png")
     if facts["n_parts"] > 1:
-        _scenes.draw_plane(grid, False, folder / "parts.png", "part")
+        scenes.draw_plane(grid, False, folder / "parts.png", "part")
     if not facts["has_edges"]:
-        _scenes.draw_finest(grid, N_CLOSE, folder / "finest.png")
+        scenes.draw_finest(grid, N_CLOSE, folder / "finest.png")
 
 
 def _draw_ghosts(file: File, facts: dict[str, Any], folder: Path) -> None:
-    from . import _scenes
-    from ._read import own_cells
+    from . import scenes
+    from .read import own_cells
 
     grid = _scaled(file.first.grid, facts)
     if "part" in grid.cell_data:
         _draw_parts(own_cells(grid), facts, folder)
-    _scenes.draw_ghosts(grid, facts["shown_rank"], facts["n_ranks"], folder / "ghosts.png")
+    scenes.draw_ghosts(grid, facts["shown_rank"], facts["n_ranks"], folder / "ghosts.png")
 
 
 def _draw_parts(grid: Any, facts: dict[str, Any], folder: Path) -> None:
     import numpy as np
 
-    from . import _scenes
-    from ._skin import find_skin
+    from . import scenes
+    from .skin import find_skin
 
     n_parts = len(facts.get("cells_of_part", [0]))
     if "part" not in grid.cell_data:
         grid.cell_data["part"] = np.zeros(grid.n_cells, dtype=np.int32)
     skin = find_skin(grid)
-    _scenes.draw_parts(skin, n_parts, folder / "parts.png")
+    scenes.draw_parts(skin, n_parts, folder / "parts.png")
     n_filled = len(np.unique(grid.cell_data["part"]))
     if n_filled > 1 and n_parts <= MAX_EXPLODED and facts["dimension"] > 1 and skin.normal is None:
-        _scenes.draw_exploded(grid, n_parts, folder / "exploded.png")
+        scenes.draw_exploded(grid, n_parts, folder / "exploded.png")
     elif skin.body is not None:
-        _scenes.draw_outside(skin, n_parts, folder / "outside.png")
+        scenes.draw_outside(skin, n_parts, folder / "outside.png")
     if "cut" in facts and not (folder / "inside.png").exists():
         axis = int(facts["cut"]["axis"])
-        _scenes.draw_inside(grid, axis, _scaled_at(axis, facts), folder / "inside.png")
+        scenes.draw_inside(grid, axis, _scaled_at(axis, facts), folder / "inside.png")
 
 
 def _draw_states(file: File, facts: dict[str, Any], folder: Path) -> None:
     """Draw a mesh that changes at some steps, coloured by part, from one place."""
     import numpy as np
 
-    from . import _scenes
-    from ._skin import find_skin
+    from . import scenes
+    from .skin import find_skin
 
     skins = {}
     for step in facts["shown_steps"]:
@@ -169,14 +169,14 @@ def _draw_states(file: File, facts: dict[str, Any], folder: Path) -> None:
             grid.cell_data["part"] = np.zeros(grid.n_cells, dtype=np.int32)
         skins[folder / f"mesh{step}.png"] = find_skin(grid)
     if skins:
-        _scenes.draw_states(skins, facts["n_parts"])
+        scenes.draw_states(skins, facts["n_parts"])
 
 
 def _draw_fields(file: File, facts: dict[str, Any], folder: Path) -> None:
     """Draw the first field at the chosen steps, outside and in a cut, and the others at the last one."""
-    from ._fields import Frame, cut_frame, draw_field
-    from ._read import magnitude_of
-    from ._skin import find_skin
+    from .fields import Frame, cut_frame, draw_field
+    from .read import magnitude_of
+    from .skin import find_skin
 
     fields, steps = facts["fields"], facts["shown_steps"]
     frames: list[dict[Path, Frame]] = [{} for _ in range(len(fields) + 1)]  # the last: the cut
@@ -213,7 +213,7 @@ def _scaled_at(axis: int, facts: dict[str, Any]) -> float:
 
 
 def _scale_of(field: dict[str, Any]) -> Bands | list[int]:
-    from .colours import Bands
+    from ..colours import Bands
 
     if "numbers" in field:
         return [int(number) for number in field["numbers"]]
@@ -226,9 +226,9 @@ def _draw_cuts(file: File, facts: dict[str, Any], folder: Path) -> None:
 
     In space, the last step is cut across all axes.
     """
-    from ._amr import cut
-    from ._fields import draw_cut
-    from .colours import Bands
+    from ..colours import Bands
+    from .amr import cut
+    from .fields import draw_cut
 
     steps, last_axis = facts["shown_steps"], 2
     for step in steps:

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pyvista as pv
 
-from ._amr import Cut
-from ._picture import Picture, View, save_all, write_png
-from ._scenes import FLAT, box_of, eye_of
-from ._skin import CELL_ID, POINT_ID, Skin
-from .colours import NO_VALUE, OUTLINES, Bands, colours
+from ..colours import NO_VALUE, OUTLINES, Bands, colours
+from .amr import Cut
+from .picture import Picture, View, save_all, write_png
+from .scenes import FLAT, box_of, eye_of
+from .skin import CELL_ID, POINT_ID, Skin
 
 _EDGE = "#9aa0a6"
 

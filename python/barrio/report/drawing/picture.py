@@ -12,7 +12,7 @@ import numpy as np
 import pyvista as pv
 from PIL import Image
 
-from ._render import VIEW_SUFFIX
+from .render import VIEW_SUFFIX
 
 _DARK = "#20242a"  # colour of edges
 _LINE_WIDTH, _POINT_SIZE = 6.0, 16.0
