@@ -1,4 +1,4 @@
-# Debian packages of this build, by make deb: the command, and the library for programs. Each MPI has packages of its own, side by side under
+# Debian packages of this build, by make deb: the command, the library for programs, the benchmarks. Each MPI has packages of its own, side by side under
 # /usr/lib/barrio-FLAVOUR; /usr/bin/barrio is an alternative, which update-alternatives --config barrio chooses.
 set(prefix /usr/lib/barrio-${BARRIO_MPI_FLAVOUR})
 set(CPACK_GENERATOR DEB)
@@ -8,7 +8,7 @@ set(CPACK_PACKAGE_CONTACT "The barrio authors")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "parallel computing on meshes that change while they run (${BARRIO_MPI_FLAVOUR})")
 set(CPACK_PACKAGING_INSTALL_PREFIX ${prefix})
 set(CPACK_PACKAGE_DIRECTORY ${PROJECT_BINARY_DIR}/packages)
-set(CPACK_COMPONENTS_ALL tools dev)
+set(CPACK_COMPONENTS_ALL tools dev bench)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_STRIP_FILES ON)
@@ -16,6 +16,11 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_NAME barrio-${BARRIO_MPI_FLAVOUR})
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SHLIBDEPS ON)
+# The benchmarks are linked to the libraries that they compare with.
+set(CPACK_DEBIAN_BENCH_PACKAGE_NAME barrio-${BARRIO_MPI_FLAVOUR}-bench)
+set(CPACK_DEBIAN_BENCH_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_BENCH_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_BENCH_PACKAGE_DEPENDS "barrio-${BARRIO_MPI_FLAVOUR} (= ${PROJECT_VERSION})")
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME libbarrio-${BARRIO_MPI_FLAVOUR}-dev)
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 # Libraries that barrioConfig.cmake asks for.

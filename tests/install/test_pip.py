@@ -72,7 +72,7 @@ class Checkout(Installed):
         command = site / "bin" / "barrio"
         environment = {"PYTHONPATH": str(site), "BARRIO_PYTHON": sys.executable}
         made = self.folder / "box.h5m"
-        self.run_well([command, "generate", "box", "--cells", 2, "-o", made], self.folder, {})
+        self.run_well([command, "generate", "box", "--cells", 2, 2, 2, "-o", made], self.folder, {})
         said = self.run_well([command, "--ranks", "2", "load", made], self.folder, {})
         self.assertIn("8", said)
         if importlib.util.find_spec("pyvista") is not None:

@@ -47,7 +47,7 @@ class Scale:
 
 @dataclass(frozen=True)
 class Shot:
-    """A rendered picture, its projection (`_picture.View`), and the scaling of the file in it."""
+    """A rendered picture, its projection (`drawing.picture.View`), and the scaling of the file in it."""
 
     content: bytes
     view: dict[str, Any]
