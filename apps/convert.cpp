@@ -7,7 +7,6 @@
 #include "barrio/base/text.hpp"
 #include "barrio/io/read.hpp"
 #include "barrio/io/write.hpp"
-#include "barrio/mesh/partition_cells.hpp"
 
 namespace barrio::apps {
 namespace {
@@ -31,23 +30,15 @@ class Convert : public Command {
     reading_.add_to(app);
   }
   Json run(mpi::Context* context) override {
-    const io::WrittenFormat format = io::written_format(output_);
+    (void)io::written_format(output_);  // refuses a suffix before the file is read
     mesh::MeshTables tables =
         io::read_tables(*context, input_, reading_.in(io::TableOptions{.partition_tag = partition_tag_}));
-    if (format == io::WrittenFormat::h5m) {
-      io::write_h5m(*context, tables, output_, {.partition_tag = partition_tag_});
-    } else if (format == io::WrittenFormat::medit) {
-      io::write_medit(*context, tables, output_);
-    } else {
-      if (tables.n_parts == 0) mesh::partition_cells(*context, tables, context->size());
-      const mesh::Mesh mesh(*context, tables);
-      io::write(mesh, output_);
-    }
     Json result = json_document("barrio.convert", 1);
     result["input"] = input_;
     result["output"] = output_;
     result["vertices"] = tables.vertices.n_rows;
     result["cells"] = tables.n_global(tables.top_dim());
+    io::write(*context, std::move(tables), output_, partition_tag_);
     return result;
   }
   [[nodiscard]] std::string render(const Json& r) const override {

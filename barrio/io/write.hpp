@@ -109,4 +109,9 @@ WrittenFormat written_format(const std::string& path);
 /// @throws as written_format, before anything is written, and write_h5m, VtkhdfWriter or write_medit
 void write(const mesh::Mesh& mesh, const std::string& path);
 
+/// Write tables in the format of the suffix, as for a mesh; for .vtkhdf, tables without parts get one for each rank.
+/// Collective. @param tables  consumed @param partition_tag  see H5mOptions @throws as for a mesh
+void write(mpi::Context& context, mesh::MeshTables tables, const std::string& path,
+           const std::string& partition_tag = default_partition_tag);
+
 }  // namespace barrio::io

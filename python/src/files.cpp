@@ -31,17 +31,10 @@ Json counts_of(const mesh::MeshTables& tables) {
 nb::object convert(const CommArgument& comm, const std::filesystem::path& source, const std::filesystem::path& target,
                    const io::TableOptions& options) {
   return with_context(comm, [&](mpi::Context& context) {
-    const io::WrittenFormat format = io::written_format(target.string());
+    (void)io::written_format(target.string());  // refuses a suffix before the file is read
     mesh::MeshTables tables = io::read_tables(context, source.string(), options);
     Json counts = counts_of(tables);
-    if (format == io::WrittenFormat::h5m) {
-      io::write_h5m(context, tables, target.string(), {.partition_tag = options.partition_tag});
-    } else if (format == io::WrittenFormat::medit) {
-      io::write_medit(context, tables, target.string());
-    } else {
-      if (tables.n_parts == 0) mesh::partition_cells(context, tables, context.size());
-      io::write(mesh::Mesh(context, std::move(tables)), target.string());
-    }
+    io::write(context, std::move(tables), target.string(), options.partition_tag);
     return counts;
   });
 }

@@ -9,6 +9,7 @@
 #include "barrio/base/sort_unique.hpp"
 #include "barrio/base/text.hpp"
 #include "barrio/io/common/readers.hpp"
+#include "barrio/mesh/partition_cells.hpp"
 #include "barrio/mesh/to_tables.hpp"
 
 namespace barrio::io {
@@ -74,6 +75,18 @@ void write(const mesh::Mesh& mesh, const std::string& path) {
   sort_unique(options.fields);  // one name may be both on vertices and on cells
   VtkhdfWriter writer(mesh, path, std::move(options));
   writer.close();
+}
+
+void write(mpi::Context& context, mesh::MeshTables tables, const std::string& path, const std::string& partition_tag) {
+  const WrittenFormat format = written_format(path);
+  if (format == WrittenFormat::h5m) {
+    write_h5m(context, tables, path, {.partition_tag = partition_tag});
+  } else if (format == WrittenFormat::medit) {
+    write_medit(context, tables, path);
+  } else {
+    if (tables.n_parts == 0) mesh::partition_cells(context, tables, context.size());
+    write(mesh::Mesh(context, std::move(tables)), path);
+  }
 }
 
 }  // namespace barrio::io

@@ -7,7 +7,6 @@ import io
 import itertools
 import math
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
@@ -143,8 +142,8 @@ class Panel:
     title: str
 
 
-def save_panels(panels: list[Panel], title: str, path: Path) -> None:
-    """Write pictures side by side, each with axes and colours, as one PNG; the file appears when it is complete."""
+def png_of(panels: list[Panel], title: str) -> bytes:
+    """Draw pictures side by side, each with axes and colours, and return them as one PNG."""
     from PIL import Image
 
     images = [Image.open(io.BytesIO(_png(panel))) for panel in panels]
@@ -155,9 +154,9 @@ def save_panels(panels: list[Panel], title: str, path: Path) -> None:
     for image in images:
         whole.paste(image, (left, head.height))
         left += image.width
-    unfinished = path.with_name(f"{path.name}.part")
-    whole.save(unfinished, format="PNG", optimize=True)
-    unfinished.replace(path)
+    output = io.BytesIO()
+    whole.save(output, format="PNG", optimize=True)
+    return output.getvalue()
 
 
 def _head(title: str, width: int) -> Any:

@@ -11,9 +11,14 @@ from .documents import FAILED, ReportError
 
 def write_page(path: Path, page: str) -> None:
     """Write the page completely or not at all."""
+    write_whole(path, page.encode("utf-8"))
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file completely or not at all. @throws ReportError"""
     unfinished = path.with_name(f"{path.name}.part{os.getpid()}")
     try:
-        unfinished.write_bytes(page.encode("utf-8"))
+        unfinished.write_bytes(content)
         unfinished.replace(path)
     except OSError as error:
         unfinished.unlink(missing_ok=True)

@@ -17,9 +17,9 @@ from typing import Any
 from . import words
 from .colours import tints
 from .documents import FAILED, ReportError, Results
-from .framed import Panel, Scale, save_panels
+from .framed import Panel, Scale, png_of
 from .markup import Html, paragraph, tag
-from .output import say, write_page
+from .output import say, write_page, write_whole
 from .page import contents, whole_page, written
 from .pictures import Drawing, draw_shown
 from .sections.fields import curves_of, field_views, fields_of, name_of, scale_of, side_in_words
@@ -149,7 +149,7 @@ def _save_picture(drawing: Drawing, about: dict[str, Any], path: Path) -> None:
             title += f", time {words.number(facts['shown_times'][-1])}"
     elif facts.get("has_times"):
         title += f", time {words.number(facts['time'][0])}"
-    save_panels(panels[:_MAX_PANELS], title, path)
+    write_whole(path, png_of(panels[:_MAX_PANELS], title))
 
 
 def _panels_of(drawing: Drawing, about: dict[str, Any]) -> list[Panel]:

@@ -201,6 +201,16 @@ class Show(Case):
         self.assert_error(self.show(WING, "-o", "no/such/page.html"), 1, "no/such")
         self.assertEqual(list(self.folder.glob(".barrio-show*")), [])
 
+    def test_a_full_disk_is_an_error(self) -> None:
+        box = self.folder / "box.vtkhdf"
+        self.assert_code(
+            barrio("generate", "box", "--cells", 2, 2, 2, "-o", "b.h5m", cwd=self.folder), 0
+        )
+        self.assert_code(barrio("convert", "b.h5m", box, cwd=self.folder), 0)
+        with self.small_disk("64k") as place:
+            self.assert_error(self.show(box, "-o", place / "a.png"), 1, "a.png", "free disk space")
+            self.assertEqual([path.name for path in place.iterdir()], [])
+
     def test_without_opengl_the_page_says_so(self) -> None:
         nowhere = str(self.folder / "nowhere")
         environment = {
