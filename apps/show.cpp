@@ -98,8 +98,7 @@ PlanarArrays read_planar(const std::string& path) {
     arrays.add_edges(mesh.edges, mesh.marker_names);
     for (std::size_t i = 0; i < mesh.triangles.size(); ++i) {
       arrays.triangles.insert(arrays.triangles.end(), mesh.triangles[i].begin(), mesh.triangles[i].end());
-      if (!mesh.triangle_regions.empty())
-        arrays.triangles_of_region[mesh.triangle_regions[i]].push_back(static_cast<std::int64_t>(i));
+      if (!mesh.triangle_regions.empty()) arrays.triangles_of_region[mesh.triangle_regions[i]].push_back(i);
     }
     return arrays;
   }

@@ -82,14 +82,13 @@ class FlatTables {
     std::vector<char> is_lost(tables_.sets.size(), 0);
     const std::vector<std::vector<std::int32_t>> holders = find_holders();
     for (const mesh::SetRows& rows : tables_.members)
-      for (const std::int32_t set : holders[static_cast<std::size_t>(rows.set)])
-        (take_rows(set, rows) ? is_taken : is_lost)[static_cast<std::size_t>(set)] = 1;
+      for (const std::int32_t set : holders[rows.set]) (take_rows(set, rows) ? is_taken : is_lost)[set] = 1;
     for (std::size_t s = 0; s < is_taken.size(); ++s) {
       const mesh::SetInfo& set = tables_.sets[s];
       const char* const part = is_taken[s] != 0 ? "a part of " : "";
       if (is_lost[s] != 0) left_out_.push_back(fmt::format("{}{} set {}", part, mesh::name(set.kind), text_of(set)));
       if (set.name.empty()) continue;
-      if (region_of_[s] > 0) mesh_.regions[static_cast<std::size_t>(region_of_[s] - 1)].name = set.name;
+      if (region_of_[s] > 0) mesh_.regions[region_of_[s] - 1].name = set.name;
       if (const auto marker = marker_of(set); has_edges_[s] != 0 && marker)
         mesh_.marker_names.push_back({*marker, set.name});
     }
@@ -104,7 +103,7 @@ class FlatTables {
       std::vector<std::int32_t> within{static_cast<std::int32_t>(s)};
       for (std::size_t i = 0; i < within.size(); ++i) {
         holders[static_cast<std::size_t>(within[i])].push_back(static_cast<std::int32_t>(s));
-        for (const mesh::SetInSet& inner : tables_.sets[static_cast<std::size_t>(within[i])].contained)
+        for (const mesh::SetInSet& inner : tables_.sets[within[i]].contained)
           if (std::ranges::find(within, inner.set) == within.end()) within.push_back(inner.set);
       }
     }
@@ -113,11 +112,11 @@ class FlatTables {
 
   /// Take rows of a set. @return whether the mesh can hold them
   bool take_rows(std::int32_t set, const mesh::SetRows& rows) {
-    const mesh::SetInfo& info = tables_.sets[static_cast<std::size_t>(set)];
+    const mesh::SetInfo& info = tables_.sets[set];
     const auto first = static_cast<std::size_t>(rows.first);
     const auto end = first + static_cast<std::size_t>(rows.count);
     if (rows.dim == Dim::face && info.id_as(mesh::SetKind::material)) {
-      std::int32_t& region = region_of_[static_cast<std::size_t>(set)];
+      std::int32_t& region = region_of_[set];
       if (region == 0) region = add_region(set);
       mesh_.triangle_regions.resize(mesh_.triangles.size(), 0);
       for (std::size_t t = first; t < end; ++t) {
@@ -131,7 +130,7 @@ class FlatTables {
     }
     const std::optional<std::int32_t> marker = marker_of(info);
     if (rows.dim != Dim::edge || !marker) return false;
-    has_edges_[static_cast<std::size_t>(set)] = 1;
+    has_edges_[set] = 1;
     for (std::size_t e = first; e < end; ++e) {
       std::int32_t& there = mesh_.edges[e].marker;
       if (there != 0 && there != *marker) ++n_markers_left_;
@@ -140,9 +139,7 @@ class FlatTables {
     return true;
   }
 
-  [[nodiscard]] std::int32_t number_of(std::int32_t region) const {
-    return mesh_.regions[static_cast<std::size_t>(region - 1)].number;
-  }
+  [[nodiscard]] std::int32_t number_of(std::int32_t region) const { return mesh_.regions[region - 1].number; }
 
   static std::string text_of(const mesh::SetInfo& set) {
     return set.name.empty() ? std::to_string(set.id) : fmt::format("{} ({})", set.id, set.name);

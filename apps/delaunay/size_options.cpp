@@ -100,7 +100,7 @@ std::vector<double> sizes_in(const delaunay::FlatMesh& mesh, const std::string& 
   for (const delaunay::Attribute& attribute : mesh.attributes) {
     if (attribute.n_components == 1) known.push_back(attribute.name);
     if (attribute.n_components == 1 && (attribute.name == name || name.empty())) column = first;
-    first += static_cast<std::size_t>(attribute.n_components);
+    first += attribute.n_components;
   }
   if (!column || (name.empty() && known.size() > 1))
     refuse(ErrorCode::usage, path,

@@ -245,7 +245,7 @@ class Migrating {
     const auto targets = mesh_.field<std::int32_t>(target_field, Dim::volume).values();
     const std::vector<Rank> to(targets.begin(),
                                targets.begin() + static_cast<std::ptrdiff_t>(mesh_.n_owned(Dim::volume)));
-    report_.n_migrated += static_cast<std::int64_t>(mesh_.migrate(to));
+    report_.n_migrated += mesh_.migrate(to);
   }
 
   mesh::Mesh& mesh_;

@@ -37,7 +37,7 @@ class Part {
   [[nodiscard]] std::span<const adapt::detail::Slot> shared() const noexcept { return shared_; }
   /// Return the ranks that use a shared vertex, ascending.
   [[nodiscard]] std::span<const Rank> sharers_of(adapt::detail::Slot v) const noexcept {
-    return local_.rank_sets[local_.vertex_sharers[static_cast<std::size_t>(v)]];
+    return local_.rank_sets[local_.vertex_sharers[v]];
   }
   [[nodiscard]] GlobalId id_of(adapt::detail::Slot v) const noexcept { return local_.vertex_ids[v]; }
   /// Activate smoothing at the vertices of bad tetrahedra. @pre no tetrahedron has changed

@@ -23,8 +23,8 @@ struct Kind {
   Points (*make)(std::mt19937_64& random, std::size_t n);
 };
 
-double uniform(std::mt19937_64& random) { return std::ldexp(static_cast<double>(random() >> 11U), -53); }
-std::size_t root(std::size_t n) { return static_cast<std::size_t>(std::sqrt(static_cast<double>(n))); }
+double uniform(std::mt19937_64& random) { return std::ldexp(random() >> 11U, -53); }
+std::size_t root(std::size_t n) { return static_cast<std::size_t>(std::sqrt(n)); }
 
 Points make_uniform(std::mt19937_64& random, std::size_t n) {
   Points points(n);

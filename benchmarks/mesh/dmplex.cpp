@@ -146,12 +146,12 @@ class DmPlex : public Peer {
     PetscInt first = 0;
     PetscInt end = 0;
     check_petsc(DMPlexGetChart(mesh_.get(), &first, &end), "DMPlexGetChart");
-    std::vector<PetscInt> rows(static_cast<std::size_t>(end), -1);
+    std::vector<PetscInt> rows(end, -1);
     for (PetscInt cell = cells.first; cell < cells.end; ++cell)
-      rows[static_cast<std::size_t>(cell)] = static_cast<PetscInt>(task.cells.first) + cell - cells.first;
+      rows[cell] = static_cast<PetscInt>(task.cells.first) + cell - cells.first;
     if (ghosted_.get() != nullptr) {
       check_petsc(DMPlexGetChart(ghosted_.get(), &first, &end), "DMPlexGetChart");
-      std::vector<PetscInt> moved(static_cast<std::size_t>(end), -1);
+      std::vector<PetscInt> moved(end, -1);
       check_petsc(PetscSFBcastBegin(moves_.get(), MPIU_INT, rows.data(), moved.data(), MPI_REPLACE),
                   "PetscSFBcastBegin");
       check_petsc(PetscSFBcastEnd(moves_.get(), MPIU_INT, rows.data(), moved.data(), MPI_REPLACE), "PetscSFBcastEnd");

@@ -114,7 +114,7 @@ std::vector<std::int32_t> cut_by_zoltan_graph(mpi::Context& context, const Point
     counts.push_back(static_cast<int>(first_of_rank[at + 1] - first_of_rank[at]));
     places.push_back(static_cast<int>(first_of_rank[at]));
   }
-  std::vector<std::int32_t> all(static_cast<std::size_t>(n));
+  std::vector<std::int32_t> all(n);
   mpi::check(MPI_Allgatherv(part.data(), static_cast<int>(part.size()), MPI_INT32_T, all.data(), counts.data(),
                             places.data(), MPI_INT32_T, context.comm()),
              "MPI_Allgatherv");

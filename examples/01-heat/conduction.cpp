@@ -68,8 +68,7 @@ Conduction::Conduction(const barrio::Mesh& mesh) : is_fixed_(mesh.n_owned(Dim::v
       // Gradients of the four shape functions, times six volumes.
       std::array<Vector, 4> gradient{Vector{}, cross(b, d), cross(d, a), cross(a, b)};
       for (std::size_t i = 0; i < 3; ++i) gradient[0][i] = -(gradient[1][i] + gradient[2][i] + gradient[3][i]);
-      const std::size_t me =
-          static_cast<std::size_t>(std::find(nodes.begin(), nodes.end(), barrio::local_id(row)) - nodes.begin());
+      const std::size_t me = std::find(nodes.begin(), nodes.end(), barrio::local_id(row)) - nodes.begin();
       for (std::size_t n = 0; n < 4; ++n)
         terms.push_back({vertices.global_ids[index(nodes[n])], cells.global_ids[c], nodes[n],
                          dot(gradient[me], gradient[n]) / (6.0 * six_volumes)});
@@ -85,7 +84,7 @@ Conduction::Conduction(const barrio::Mesh& mesh) : is_fixed_(mesh.n_owned(Dim::v
       }
       entries_.back() += terms[t].value;
     }
-    offsets_.push_back(static_cast<std::int64_t>(columns_.size()));
+    offsets_.push_back(columns_.size());
     mass_.push_back(mass);
   }
 }

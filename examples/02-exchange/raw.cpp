@@ -48,7 +48,7 @@ void deliver(std::vector<Particle>& mine, const std::vector<int>& neighbours, in
   // Then the particles. MPI reads the send buffers until the wait at the end.
   std::vector<std::vector<Particle>> coming(n);
   for (std::size_t i = 0; i < n; ++i) {
-    coming[i].resize(static_cast<std::size_t>(n_coming[i]));
+    coming[i].resize(n_coming[i]);
     MPI_Irecv(coming[i].data(), n_coming[i] * static_cast<int>(sizeof(Particle)), MPI_BYTE, neighbours[i], particle_tag,
               MPI_COMM_WORLD, &requests[i]);
   }

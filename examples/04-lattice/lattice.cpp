@@ -154,8 +154,7 @@ void run(barrio::Context& context, const Options& options) {
   for (int kind = 0; kind < options.core.n_kinds; ++kind) kinds.push_back(make_assembly(context, options.core, kind));
   laps.lap("make_kinds");
   std::vector<MeshTables> pieces;
-  for (const lattice::Slot& slot : slots)
-    pieces.push_back(lattice::moved(kinds[static_cast<std::size_t>(slot.kind)], slot.at));
+  for (const lattice::Slot& slot : slots) pieces.push_back(lattice::moved(kinds[slot.kind], slot.at));
   laps.lap("copy_move");
   const auto joined = barrio::mesh::join(context, std::move(pieces), {.tolerance = options.tolerance});
   laps.lap("join");

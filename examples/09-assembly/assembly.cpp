@@ -66,8 +66,7 @@ std::array<std::array<double, 8>, 8> element_stiffness(double h) {
       const auto x = one_d(a & 1, b & 1);  // of slopes, of values
       const auto y = one_d(a >> 1 & 1, b >> 1 & 1);
       const auto z = one_d(a >> 2, b >> 2);
-      stiffness[static_cast<std::size_t>(a)][static_cast<std::size_t>(b)] =
-          h * (x[0] * y[1] * z[1] + x[1] * y[0] * z[1] + x[1] * y[1] * z[0]);
+      stiffness[a][b] = h * (x[0] * y[1] * z[1] + x[1] * y[0] * z[1] + x[1] * y[1] * z[0]);
     }
   }
   return stiffness;
@@ -166,8 +165,7 @@ class Problem {
 
   void add_element(int i, int j, int k, const Vector& x, Vector& y) const {
     std::array<std::size_t, 8> corners{};
-    for (int c = 0; c < 8; ++c)
-      corners[static_cast<std::size_t>(c)] = block_.place(i + (c & 1), j + (c >> 1 & 1), k + (c >> 2));
+    for (int c = 0; c < 8; ++c) corners[c] = block_.place(i + (c & 1), j + (c >> 1 & 1), k + (c >> 2));
     for (std::size_t a = 0; a < 8; ++a)
       for (std::size_t b = 0; b < 8; ++b) y[corners[a]] += stiffness_[a][b] * x[corners[b]];
   }

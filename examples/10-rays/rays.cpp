@@ -123,8 +123,8 @@ class Tracer {
         to.push_back(owner(z));
         voxels.push_back(((z - first(to.back())) * n_ + y) * n_ + x);
       });
-    const std::vector<std::int32_t> densities = barrio::exchange::ask(
-        context_, to, voxels, [&](std::int32_t voxel) { return slab_[static_cast<std::size_t>(voxel)]; });
+    const std::vector<std::int32_t> densities =
+        barrio::exchange::ask(context_, to, voxels, [&](std::int32_t voxel) { return slab_[voxel]; });
     std::size_t at = 0;
     for (Ray& ray : rays) {
       for_each_voxel(ray, [&](std::int32_t, std::int32_t, std::int32_t) {
@@ -160,8 +160,7 @@ void write(const std::string& path, std::span<const std::int32_t> pixels, std::s
            std::int32_t n) {
   std::vector<char> grey(pixels.size());
   for (std::size_t i = 0; i < pixels.size(); ++i)
-    grey[static_cast<std::size_t>(pixels[i])] =
-        static_cast<char>(255 - std::min<std::int64_t>(values[i] * 64 / n, 255));
+    grey[pixels[i]] = static_cast<char>(255 - std::min<std::int64_t>(values[i] * 64 / n, 255));
   std::ofstream file(path, std::ios::binary);
   file << "P5\n" << n << ' ' << n << "\n255\n";
   file.write(grey.data(), static_cast<std::streamsize>(grey.size()));
@@ -179,8 +178,7 @@ void run(barrio::Context& context, int argc, char** argv) {
 
   std::uint64_t checksum = 0;
   for (std::size_t i = 0; i < picture.size(); ++i)
-    checksum += mix(mix(static_cast<std::uint64_t>(picture.column<1>()[i])) ^
-                    static_cast<std::uint64_t>(picture.column<2>()[i]));
+    checksum += mix(mix(picture.column<1>()[i]) ^ static_cast<std::uint64_t>(picture.column<2>()[i]));
   std::array<std::uint64_t, 2> all{picture.size(), checksum};
   barrio::mpi::all_reduce(context, std::span<std::uint64_t>(all), MPI_SUM);
   const std::int64_t n_steps = barrio::mpi::sum(context, tracer.n_steps());

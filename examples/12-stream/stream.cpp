@@ -19,7 +19,7 @@ struct Layer {
   std::vector<double> points;       // of n_planes planes from the bottom, (n + 1)^2 each
   std::vector<std::int64_t> nodes;  // indices of points
   std::vector<double> density;      // of the n^2 cells
-  Layer(std::int64_t n, std::int64_t k, std::int64_t n_planes) : density(static_cast<std::size_t>(n * n)) {
+  Layer(std::int64_t n, std::int64_t k, std::int64_t n_planes) : density(n * n) {
     const double h = 1.0 / static_cast<double>(n);
     for (std::int64_t plane = k; plane < k + n_planes; ++plane)
       for (std::int64_t j = 0; j <= n; ++j)
@@ -64,7 +64,7 @@ void write_vtkhdf(barrio::Context& context, std::int64_t n, const char* path) {
   const std::vector<std::int64_t> n_nodes(n_pieces, 8 * n * n);
   std::vector<std::int64_t> offsets;
   for (std::int64_t c = 0; c <= n * n; ++c) offsets.push_back(8 * c);
-  const std::vector<std::uint8_t> types(static_cast<std::size_t>(n * n), 12);  // VTK's hexahedra
+  const std::vector<std::uint8_t> types(n * n, 12);  // VTK's hexahedra
 
   VtkhdfFile file(context, path, 0);
   file.make_grid({.n_points = n_points, .n_cells = n_cells, .n_nodes = n_nodes});

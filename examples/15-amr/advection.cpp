@@ -58,7 +58,7 @@ void tag_edges(const CellsToTag<2>& block) {
     const double here = block.u(0, at);
     for (const std::ptrdiff_t step : block.u.strides)
       for (const double beside : {(&block.u(0, at))[step], (&block.u(0, at))[-step]})
-        if (std::abs(beside - here) > 0.02) block.tags[static_cast<std::size_t>(n)] = 1;
+        if (std::abs(beside - here) > 0.02) block.tags[n] = 1;
   }
 }
 

@@ -76,7 +76,7 @@ int main(int argc, char** argv) {
       go_on(turn, piece, n_steps);
     });
     runtime.on<Piece, End>([&](Turn& turn, Piece& piece, const End& end) {
-      piece.ends[static_cast<std::size_t>(end.side)].push_back(end.heat);
+      piece.ends[end.side].push_back(end.heat);
       go_on(turn, piece, n_steps);
     });
     if (context.is_root()) {  // makes all pieces, in runs on the ranks, and tells each those beside it

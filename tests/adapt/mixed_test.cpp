@@ -173,7 +173,7 @@ std::vector<std::int64_t> what_stays(const Mesh& mesh) {
     for (const auto& field : mesh.fields())
       if (field->dim == Dim::volume)
         all.add(static_cast<std::int64_t>(std::get<std::vector<std::int64_t>>(field->values)[c]));
-    sums[1] += static_cast<std::int64_t>(all.value() >> 16U);
+    sums[1] += all.value() >> 16U;
   }
   for (const mesh::MeshSet& set : mesh.sets()) {
     const bool is_between = set.info.name == "between";
@@ -184,7 +184,7 @@ std::vector<std::int64_t> what_stays(const Mesh& mesh) {
       if (nodes.size() == 3 && !is_between && set.info.name != "z-") continue;
       *(sums.end() - 2) += 1;
       std::int64_t sum = 0;  // in any order
-      for (const LocalId v : nodes) sum += static_cast<std::int64_t>(hash_of_nodes(mesh, {&v, 1}) >> 16U);
+      for (const LocalId v : nodes) sum += hash_of_nodes(mesh, {&v, 1}) >> 16U;
       sums.back() += sum;
     }
   }
@@ -212,7 +212,7 @@ double volume_of_tets(const Mesh& mesh) {
 void add_places(Mesh& mesh) {
   const auto ids = mesh.add_field<std::int64_t>("id", Dim::volume);
   for (std::size_t c = 0; c < mesh.n_owned(Dim::volume); ++c)
-    ids.values()[c] = static_cast<std::int64_t>(hash_of_nodes(mesh, mesh.cells().nodes_of(c)) >> 1U);
+    ids.values()[c] = hash_of_nodes(mesh, mesh.cells().nodes_of(c)) >> 1U;
   const auto x = mesh.add_field<double>("x", Dim::vertex);
   for (std::size_t v = 0; v < mesh.n_owned(Dim::vertex); ++v) x.values()[v] = mesh.vertices().coordinates[3 * v];
   const auto number = mesh.add_field<std::int32_t>("number", Dim::vertex);

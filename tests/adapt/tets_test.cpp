@@ -19,7 +19,7 @@ Tets wheel() {
     Vertex vertex;
     vertex.at = {x, y, z};
     vertex.inverse_size = 1.0F;
-    vertex.key = {1, static_cast<std::uint64_t>(mesh.vertices.size())};
+    vertex.key = {1, mesh.vertices.size()};
     mesh.add_vertex(vertex);
   };
   add(0, 0, -1);

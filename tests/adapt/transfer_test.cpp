@@ -189,7 +189,7 @@ Mesh with_tags(mpi::Context& context, Start start) {
       some.on[3].entities.insert(local_id(c));
       some.on[3].items.add(std::as_bytes(std::span(&id, 1)), false);
     }
-    const std::string text(static_cast<std::size_t>(id % 4), static_cast<char>('a' + id % 26));
+    const std::string text(id % 4, static_cast<char>('a' + id % 26));
     word.on[3].entities.insert(local_id(c));
     word.on[3].items.add(std::as_bytes(std::span(text)), true);
   }
@@ -214,7 +214,7 @@ TEST(AdaptTransfer, WhatHoldsVerticesIsAField) {
   mesh.validate();
   const auto held = mesh.field<std::int32_t>("held", Dim::vertex);
   std::array<std::int64_t, 6> n{};
-  for (std::size_t v = 0; v < mesh.n_owned(Dim::vertex); ++v) n.at(static_cast<std::size_t>(held.values()[v])) += 1;
+  for (std::size_t v = 0; v < mesh.n_owned(Dim::vertex); ++v) n.at(held.values()[v]) += 1;
   mpi::all_reduce(world(), std::span<std::int64_t>(n), MPI_SUM);
   EXPECT_GT(report.edges.n_held_frozen, 0);
   EXPECT_GT(report.edges.n_held_fixed, 0);

@@ -218,7 +218,7 @@ TEST(EulerKernels, SodsTubeConvergesAndIsTheSameAlongEachAxis) {
 TEST(EulerKernels, AMirrorShowsTheSameBits) {
   constexpr std::ptrdiff_t n = 24;
   for (int trial = 0; trial < 8 * static_cast<int>(instruction_sets().size()); ++trial) {
-    const InstructionSet set = instruction_sets()[static_cast<std::size_t>(trial / 8)];
+    const InstructionSet set = instruction_sets()[trial / 8];
     OneBox<2> box({n, 3}, {1.0, 0.5});
     OneBox<2> mirror({n, 3}, {1.0, 0.5});
     box.flattens = mirror.flattens = trial % 2 == 1;

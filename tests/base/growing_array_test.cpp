@@ -9,7 +9,7 @@ namespace barrio {
 namespace {
 
 void fill(GrowingArray<std::int64_t>& items, std::size_t n) {
-  while (items.size() < n) items.push_back(static_cast<std::int64_t>(3 * items.size()));
+  while (items.size() < n) items.push_back(3 * items.size());
 }
 
 bool is_filled(const GrowingArray<std::int64_t>& items, std::size_t n) {

@@ -78,7 +78,7 @@ class Mutation : public testing::Test {
   }
   [[nodiscard]] std::size_t free_vertex() const {
     const std::vector<char> found = on_segments();
-    return static_cast<std::size_t>(std::ranges::find(found, 0) - found.begin());
+    return std::ranges::find(found, 0) - found.begin();
   }
   /// Return a vertex that was added on the lower side.
   [[nodiscard]] std::size_t boundary_vertex() const {
@@ -98,7 +98,7 @@ TEST_F(Mutation, NoneHasNoFault) { EXPECT_EQ(faults(), ""); }
 TEST_F(Mutation, ATriangleGone) {
   const std::vector<char> found = on_segments();
   const auto is_free = [&](const auto& t) {
-    return std::ranges::none_of(t, [&](std::int32_t v) { return found[static_cast<std::size_t>(v)] != 0; });
+    return std::ranges::none_of(t, [&](std::int32_t v) { return found[v] != 0; });
   };
   const auto at = std::ranges::find_if(mesh_.triangles, is_free);
   ASSERT_NE(at, mesh_.triangles.end());
@@ -177,7 +177,7 @@ TEST_F(Mutation, TheMarkerOfASegment) {
 TEST_F(Mutation, AnEdgeOnNoSegment) {
   const std::vector<char> found = on_segments();
   const auto& t = *std::ranges::find_if(mesh_.triangles, [&](const auto& row) {
-    return std::ranges::none_of(row, [&](std::int32_t v) { return found[static_cast<std::size_t>(v)] != 0; });
+    return std::ranges::none_of(row, [&](std::int32_t v) { return found[v] != 0; });
   });
   mesh_.edges.push_back({t[0], t[1]});
   mesh_.edge_markers.push_back(0);

@@ -207,7 +207,7 @@ TEST(AuditOfSegments, KnowsThoseThatLieInsideInPart) {
   half.edge_markers.clear();
   const auto is_above = [&](const std::array<std::int32_t, 2>& edge) {
     return std::ranges::all_of(edge, [&](std::int32_t v) {
-      const Point& p = half.points[static_cast<std::size_t>(v)];
+      const Point& p = half.points[v];
       return p[0] == 0.5 && p[1] >= 0.7;
     });
   };

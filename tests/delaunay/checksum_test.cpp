@@ -52,9 +52,9 @@ PlanarGraph permuted(const PlanarGraph& graph, std::mt19937_64& random) {
   std::iota(rows.begin(), rows.end(), 0);
   std::ranges::shuffle(rows, random);
   PlanarGraph result = graph;
-  for (std::size_t i = 0; i < rows.size(); ++i) result.points[static_cast<std::size_t>(rows[i])] = graph.points[i];
+  for (std::size_t i = 0; i < rows.size(); ++i) result.points[rows[i]] = graph.points[i];
   for (PlanarGraph::Edge& edge : result.segments) {
-    for (std::int32_t& end : edge.ends) end = rows[static_cast<std::size_t>(end)];
+    for (std::int32_t& end : edge.ends) end = rows[end];
     if (random() % 2 == 0) std::swap(edge.ends[0], edge.ends[1]);
   }
   std::ranges::shuffle(result.segments, random);
@@ -82,13 +82,13 @@ TEST(Checksum, DoesNotDependOnRows) {
   std::vector<std::int32_t> place(rows.points.size());
   std::iota(place.begin(), place.end(), 0);
   std::ranges::shuffle(place, random);
-  for (std::size_t v = 0; v < place.size(); ++v) rows.points[static_cast<std::size_t>(place[v])] = mesh.points[v];
+  for (std::size_t v = 0; v < place.size(); ++v) rows.points[place[v]] = mesh.points[v];
   for (auto& triangle : rows.triangles) {
-    for (std::int32_t& v : triangle) v = place[static_cast<std::size_t>(v)];
+    for (std::int32_t& v : triangle) v = place[v];
     std::ranges::rotate(triangle, triangle.begin() + static_cast<std::ptrdiff_t>(random() % 3));
   }
   for (auto& edge : rows.edges) {
-    for (std::int32_t& v : edge) v = place[static_cast<std::size_t>(v)];
+    for (std::int32_t& v : edge) v = place[v];
     if (random() % 2 == 0) std::swap(edge[0], edge[1]);
   }
   EXPECT_EQ(checksum(rows), sum);

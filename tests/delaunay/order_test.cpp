@@ -30,8 +30,8 @@ double median_step(const std::vector<Point>& points) {
   EXPECT_EQ(sorted, all) << "each point once";
   std::vector<double> steps;
   for (std::size_t i = 1; i < order.size(); ++i) {
-    const Point& a = points[static_cast<std::size_t>(order[i - 1])];
-    const Point& b = points[static_cast<std::size_t>(order[i])];
+    const Point& a = points[order[i - 1]];
+    const Point& b = points[order[i]];
     steps.push_back(std::hypot(a[0] - b[0], a[1] - b[1]));
   }
   std::ranges::nth_element(steps, steps.begin() + static_cast<std::ptrdiff_t>(steps.size() / 2));
@@ -42,7 +42,7 @@ double median_step(const std::vector<Point>& points) {
 TEST(Order, TheNextPointIsNear) {
   std::mt19937_64 random(barrio::test::seed());
   constexpr std::size_t n = 20000;
-  const double mean = 1 / std::sqrt(static_cast<double>(n));
+  const double mean = 1 / std::sqrt(n);
   std::vector<Point> points = random_points(random, n, {0, 0}, 1);
   EXPECT_LT(median_step(points), 2 * mean);
   for (const double far : {1e3, 1e9, 1e30}) {

@@ -31,7 +31,7 @@ inline std::map<std::int32_t, double> areas_of(const PlanarGraph& graph) {
   validate(mesh);
   std::map<std::int32_t, double> areas;
   for (const Triangle& t : mesh.triangles.items())
-    if (t.is_used()) areas[static_cast<std::int32_t>(t.region())] += mesh.area(t);
+    if (t.is_used()) areas[t.region()] += mesh.area(t);
   return areas;
 }
 

@@ -23,7 +23,7 @@ std::set<Corners> corners_of(const Triangulation& mesh) {
   for (const Triangle& t : mesh.triangles.items()) {
     if (!t.is_used()) continue;
     Corners corners{};
-    for (std::size_t i = 0; i < 3; ++i) corners[i] = mesh.input_numbers[static_cast<std::size_t>(t.vertices[i])];
+    for (std::size_t i = 0; i < 3; ++i) corners[i] = mesh.input_numbers[t.vertices[i]];
     std::ranges::rotate(corners, std::ranges::min_element(corners));
     all.insert(corners);
   }
@@ -65,8 +65,7 @@ TEST(Triangulate, IsWhatTheDefinitionSays) {
     const bool is_lattice = round % 2 == 0;  // many points on common circles and lines
     while (known.size() < n) {
       const Point p = is_lattice ? Point{static_cast<double>(random() % 6) / 3, static_cast<double>(random() % 6) / 3}
-                                 : Point{std::ldexp(static_cast<double>(random() >> 11U), -53),
-                                         std::ldexp(static_cast<double>(random() >> 11U), -53)};
+                                 : Point{std::ldexp(random() >> 11U, -53), std::ldexp(random() >> 11U, -53)};
       if (known.insert(p).second) graph.points.push_back(p);
     }
     const Triangulation mesh = triangulate(graph);

@@ -170,8 +170,7 @@ TEST(FileWriter, RowsThatAreNotPutOnceEach) {
       const FileWriter::Rows rows = writer.make_rows<double>("/rows", n);
       const std::vector<double> zeros(2 * n);
       const auto put = [&](const std::vector<Run>& runs) {
-        for (const Run& run : runs)
-          writer.put_rows<double>(rows, run.first, std::span(zeros).first(static_cast<std::size_t>(run.count)));
+        for (const Run& run : runs) writer.put_rows<double>(rows, run.first, std::span(zeros).first(run.count));
       };
       if (world().is_root()) put(of_root);
       if (world().rank() == last) put(of_last);

@@ -120,8 +120,8 @@ struct Walkers {
       walker.name = "walker " + std::to_string(i);
       walker.random = mix64(seed() + static_cast<std::uint64_t>(i));
       walker.ballast.assign(n_ballast, static_cast<double>(i));
-      walker.next_of.assign(static_cast<std::size_t>(n_objects), 0);
-      walker.n_sent.assign(static_cast<std::size_t>(n_objects), 0);
+      walker.next_of.assign(n_objects, 0);
+      walker.n_sent.assign(n_objects, 0);
       const MobilePtr<Walker> made = runtime.make(std::move(walker));
       words[static_cast<std::size_t>(i)] = made.id().word();
       mine.push_back(made);
@@ -232,7 +232,7 @@ TEST(Runtime, AnObjectThatGrowsMakesRoomBefore) {
   std::uint64_t max_bytes = 0;
   runtime.on<Heap, Grow>([&](Turn& turn, Heap& heap, const Grow& grow) {
     for (std::uint64_t i = 0; i < grow.n; ++i) {
-      heap.items.push_back(static_cast<std::int64_t>(i));
+      heap.items.push_back(i);
       max_bytes = std::max(max_bytes, turn.runtime().memory_bytes());
     }
   });
@@ -272,7 +272,7 @@ TEST(Runtime, FinishedObjectsLeaveMemoryFirst) {
   runtime.add_type<Heap>("heap");
   constexpr std::uint64_t n_more = 2'000;  // 16 kB
   runtime.on<Heap, Grow>([&](Turn& turn, Heap& heap, const Grow& grow) {
-    for (std::uint64_t i = 0; i < n_more; ++i) heap.items.push_back(static_cast<std::int64_t>(i));
+    for (std::uint64_t i = 0; i < n_more; ++i) heap.items.push_back(i);
     if (grow.n == 0) turn.set_finished();
   });
   // the first object is the oldest; all others are finished

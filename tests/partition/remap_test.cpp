@@ -112,7 +112,7 @@ TEST(Remap, PairsTheHeaviestFirst) {
     std::vector<std::int64_t> weights;
     for (std::size_t i = 0; i < n; ++i) {
       part.push_back(static_cast<std::int32_t>(random() % n_parts));
-      weights.push_back(static_cast<std::int64_t>(random() % most));
+      weights.push_back(random() % most);
     }
     expect_good(renumber(part, repeat % 5 == 0 ? std::vector<std::int64_t>() : weights));
   }

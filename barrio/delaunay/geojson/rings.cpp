@@ -26,7 +26,7 @@ namespace {
 int n_decimals(double x) {
   std::array<char, 32> buffer{};
   const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), x).ptr;
-  const std::string_view text(buffer.data(), static_cast<std::size_t>(end - buffer.data()));
+  const std::string_view text(buffer.data(), end - buffer.data());
   const std::size_t exponent = text.find('e');
   const std::string_view digits = text.substr(0, exponent);
   const std::size_t point = digits.find('.');

@@ -104,7 +104,7 @@ PlanarGraph fractal_island(std::int64_t n_points, std::uint64_t seed) {
       const Point& a = ring[i];
       const Point& b = ring[(i + 1) % ring.size()];
       const std::uint64_t chance = mix64(seed ^ mix64(drawn++));
-      const double part = std::ldexp(static_cast<double>(chance >> 12U), -52);
+      const double part = std::ldexp(chance >> 12U, -52);
       const double height = (min_height + part * (max_height - min_height)) * ((chance & 1U) != 0 ? 1 : -1);
       const auto at = [&](double along, double aside) {
         return Point{a[0] + along * (b[0] - a[0]) - aside * (b[1] - a[1]),

@@ -44,7 +44,7 @@ Corners corners_of(const Triangulation& mesh, std::int32_t row) noexcept {
 class Walk {
  public:
   explicit Walk(Triangulation& mesh) : mesh_(&mesh), is_seen_(mesh.triangles.size(), 0) {
-    order_.reserve(static_cast<std::size_t>(mesh.n_triangles()));
+    order_.reserve(mesh.n_triangles());
   }
 
   [[nodiscard]] bool is_seen(std::int32_t row) const noexcept { return is_seen_[row] != 0; }

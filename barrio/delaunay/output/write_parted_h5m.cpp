@@ -105,7 +105,7 @@ class PartedPlaces {
       std::string& name = names.emplace_back();
       if (set.table == triangle_table) {
         const auto at = std::ranges::upper_bound(first_triangle_, set.first) - first_triangle_.begin() - 1;
-        name = parted_.regions[static_cast<std::size_t>(at)].name;
+        name = parted_.regions[at].name;
       } else if (const auto found = std::ranges::find(parted_.marker_names, set.id, &MarkerName::marker);
                  found != parted_.marker_names.end()) {
         name = found->name;
@@ -307,7 +307,7 @@ std::vector<AttributeRows> make_attributes(H5mFile& file, const PartedTriangulat
                                     .values = {files::H5mValues::Of::float64, attribute.n_components},
                                     .storage = files::H5mNewTag::Storage::dense});
     made.push_back({file.make_dense(tag, H5mFile::vertices), first, attribute.n_components});
-    first += static_cast<std::size_t>(attribute.n_components);
+    first += attribute.n_components;
   }
   return made;
 }

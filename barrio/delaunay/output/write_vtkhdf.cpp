@@ -135,7 +135,7 @@ void write_sources(mpi::Context& context, const Sources& sources, const std::vec
   for (const std::vector<Sizes>& of_mesh : sizes) {
     first_piece.push_back(n_points.size());
     for (const Sizes& one : of_mesh) {
-      n_triangles += static_cast<std::uint64_t>(one.n_cells);
+      n_triangles += one.n_cells;
       n_points.push_back(one.n_points);
       n_cells.push_back(one.n_cells);
       n_nodes.push_back(one.n_nodes);

@@ -115,7 +115,7 @@ void add_cells(VtuArrays& arrays, TextOut& out, const Triangulation& mesh, const
                            });
   arrays.add<std::int64_t>(out, "offsets", 1, n, [=](std::size_t c, std::vector<std::int64_t>& row) {
     const std::size_t end = c < n_triangles ? 3 * (c + 1) : 3 * n_triangles + 2 * (c + 1 - n_triangles);
-    row.push_back(static_cast<std::int64_t>(end));
+    row.push_back(end);
   });
   arrays.add<std::uint8_t>(out, "types", 1, n, [=](std::size_t c, std::vector<std::uint8_t>& row) {
     constexpr std::uint8_t line = 3;

@@ -60,8 +60,7 @@ std::int32_t Bisection::cut(std::span<WeightedPoint> points, std::int32_t first_
 
 std::int32_t Bisection::part_of(const Point& p) const noexcept {
   const Node* node = nodes_.data();
-  while (node->axis >= 0)
-    node = &nodes_[p[static_cast<std::size_t>(node->axis)] < node->at ? node->lower : node->upper];
+  while (node->axis >= 0) node = &nodes_[p[node->axis] < node->at ? node->lower : node->upper];
   return node->lower;
 }
 

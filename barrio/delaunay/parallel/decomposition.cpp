@@ -165,7 +165,7 @@ class Cutting {
     if (!bisection_) {
       const Work work(mesh_, options_, areas_);
       std::vector<WeightedPoint> points;
-      points.reserve(static_cast<std::size_t>(mesh_.n_triangles()));
+      points.reserve(mesh_.n_triangles());
       for (const Triangle& t : mesh_.triangles.items())
         if (t.is_used()) points.push_back({centroid_of(mesh_, t), std::llround(work_unit * work.of(t))});
       bisection_.emplace(points, n_parts_);

@@ -545,11 +545,11 @@ void PartedRefinement::sum_report() {
   all.max_triangles = maxima[2];
   report_.n_interface_points = sums[7];
   report_.n_parts_told = sums[8];
-  report_.bytes_written = static_cast<std::uint64_t>(sums[9]);
-  report_.bytes_read = static_cast<std::uint64_t>(sums[10]);
+  report_.bytes_written = sums[9];
+  report_.bytes_read = sums[10];
   report_.n_messages = sums[11];
   report_.n_turns = sums[12];
-  report_.bytes_finished = static_cast<std::uint64_t>(sums[13]);
+  report_.bytes_finished = sums[13];
   const auto n = static_cast<double>(std::max<std::int64_t>(sums[6], 1));
   report_.part_imbalance = static_cast<double>(maxima[0]) * result_.n_parts / n;
   report_.rank_imbalance = static_cast<double>(maxima[1]) * context_.size() / n;

@@ -326,8 +326,8 @@ bool StreamCore::take_long() {
   for (int i = 0; i < n; ++i) {
     const auto at = static_cast<std::size_t>(completed_[static_cast<std::size_t>(i)]);
     const Awaited one = awaited_[at];
-    awaited_.erase(awaited_.begin() + completed_[static_cast<std::size_t>(i)]);
-    long_receives_.erase(long_receives_.begin() + completed_[static_cast<std::size_t>(i)]);
+    awaited_.erase(awaited_.begin() + completed_[i]);
+    long_receives_.erase(long_receives_.begin() + completed_[i]);
     peers_[one.peer].state.arrive_late(one.ticket);
     put_readable(one.peer);
   }

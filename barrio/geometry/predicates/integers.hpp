@@ -75,7 +75,7 @@ template <std::size_t n>
     const double scaled = x[i] * scale;  // exact: a power of two, far from underflow
     out[i] = static_cast<std::int64_t>(scaled);
     if (static_cast<double>(out[i]) != scaled) return std::nullopt;
-    bits |= static_cast<std::uint64_t>(out[i]);
+    bits |= out[i];
   }
   const int n_zeros = std::countr_zero(bits);
   for (std::int64_t& one : out) one >>= n_zeros;

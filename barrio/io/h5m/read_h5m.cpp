@@ -194,7 +194,7 @@ void drop_row_numbers(mpi::Context& context, MeshTables& tables) {
   if (tag == tables.tags.end()) return;
   std::int32_t are_rows = 1;
   for (const mesh::TagColumn& column : tag->columns) {
-    const std::int64_t before = column.block < 0 ? 0 : tables.first_row(static_cast<std::size_t>(column.block));
+    const std::int64_t before = column.block < 0 ? 0 : tables.first_row(column.block);
     const std::int64_t first = tables.slabs_of(column.block).first(context.rank());
     are_rows = are_rows == 1 && column.is_dense && counts_rows(column, first, before) ? 1 : 0;
   }

@@ -127,7 +127,7 @@ class Indexer {
     if (first >= end) return;
     index_.segments.push_back({share,
                                {static_cast<std::int64_t>(place), first % MarkedLines::step, end - first,
-                                lines.offsets[static_cast<std::size_t>(first / MarkedLines::step)]}});
+                                lines.offsets[first / MarkedLines::step]}});
   }
   void cut() {
     const Slabs points{sections_[0].n, n_shares_};

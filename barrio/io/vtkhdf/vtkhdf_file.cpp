@@ -84,7 +84,7 @@ class CatalogReader {
   /// Return the sum of a number of the step over all lists of cells.
   [[nodiscard]] std::int64_t first_of_step(const std::string& name) const {
     std::int64_t first = 0;
-    for (std::size_t k = 0; k < catalog_.cells.size(); ++k) first += of_step(name, static_cast<std::int64_t>(k));
+    for (std::size_t k = 0; k < catalog_.cells.size(); ++k) first += of_step(name, k);
     return first;
   }
 
@@ -131,8 +131,8 @@ class CatalogReader {
       }
       list.n_cells = of_pieces(list.path + "/NumberOfCells", n);
       list.n_nodes = of_pieces(list.path + "/NumberOfConnectivityIds", n);
-      list.first_cell = of_step("CellOffsets", static_cast<std::int64_t>(k));
-      list.first_node = of_step("ConnectivityIdOffsets", static_cast<std::int64_t>(k));
+      list.first_cell = of_step("CellOffsets", k);
+      list.first_node = of_step("ConnectivityIdOffsets", k);
       list.n_pieces_before = n_pieces_before(list);
       for (std::size_t p = 0; p < n_cells.size(); ++p) n_cells[p] += list.n_cells[p];
     }

@@ -68,7 +68,7 @@ int transfer(std::size_t n, int if_none, Call&& call) noexcept {
     if (more < 0 && errno == EINTR) continue;
     if (more < 0) return errno;
     if (more == 0) return if_none;
-    done += static_cast<std::size_t>(more);
+    done += more;
   }
   return 0;
 }
@@ -102,15 +102,11 @@ ScratchFile::~ScratchFile() {
 }
 
 int ScratchFile::write(const std::byte* bytes, std::size_t n, std::uint64_t offset) const noexcept {
-  return transfer(n, ENOSPC, [&](std::size_t done) {
-    return pwrite(file_, bytes + done, n - done, static_cast<off_t>(offset + done));
-  });
+  return transfer(n, ENOSPC, [&](std::size_t done) { return pwrite(file_, bytes + done, n - done, offset + done); });
 }
 
 int ScratchFile::read(std::byte* bytes, std::size_t n, std::uint64_t offset) const noexcept {
-  return transfer(n, EIO, [&](std::size_t done) {
-    return pread(file_, bytes + done, n - done, static_cast<off_t>(offset + done));
-  });
+  return transfer(n, EIO, [&](std::size_t done) { return pread(file_, bytes + done, n - done, offset + done); });
 }
 
 }  // namespace detail

@@ -171,7 +171,7 @@ class Store::Core {
     if (transfer) {
       // pieces that nobody has begun need not be done
       const std::size_t gone = std::erase_if(pieces_, [&](const Piece& piece) { return piece.transfer == transfer; });
-      transfer->n_left -= static_cast<std::int64_t>(gone);
+      transfer->n_left -= gone;
       if (!transfer->is_write) n_reads_ -= gone;
       wait_until(lock, [&] { return transfer->n_left == 0; });
     }

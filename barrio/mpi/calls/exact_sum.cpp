@@ -70,7 +70,7 @@ double ExactSum::rounded(Digits digits) noexcept {
     }
   }
   constexpr int lowest = 1074;
-  const double size = std::ldexp(static_cast<double>(leading | (has_rest ? 1 : 0)), place - lowest);
+  const double size = std::ldexp(leading | (has_rest ? 1 : 0), place - lowest);
   return is_negative ? -size : size;
 }
 

@@ -38,10 +38,10 @@ class TwoSided : public PetscBase {
                 "PetscCommBuildTwoSided");
     const auto n_in = static_cast<std::size_t>(n_from);
     requests_.assign(n_in + targets_.size(), MPI_REQUEST_NULL);
-    in_.resize(static_cast<std::size_t>(std::accumulate(counts_in, counts_in + n_in, 0)));
+    in_.resize(std::accumulate(counts_in, counts_in + n_in, 0));
     std::uint64_t* next = in_.data();
     for (std::size_t j = 0; j < n_in; ++j) {
-      receive(next, static_cast<std::uint64_t>(counts_in[j]), from[j], requests_[j]);
+      receive(next, counts_in[j], from[j], requests_[j]);
       next += counts_in[j];
     }
     for (std::size_t j = 0; j < targets_.size(); ++j) send(out_to(j), n_, targets_[j], requests_[n_in + j]);

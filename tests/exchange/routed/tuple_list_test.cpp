@@ -100,7 +100,7 @@ TEST(TupleList, SortsExtremeKeys) {
   constexpr std::size_t n = 1000;
   for (std::size_t i = 0; i < n; ++i) {
     const std::int64_t key = i % 4 == 0 ? low : i % 4 == 1 ? high : i % 4 == 2 ? -1 : 0;
-    list.push_back(key, GlobalId{key}, static_cast<std::uint64_t>(key), i % 3 == 0 ? std::nan("") : -double(i % 5));
+    list.push_back(key, GlobalId{key}, key, i % 3 == 0 ? std::nan("") : -double(i % 5));
   }
   const auto expect_ascending = [&](auto&& column) { EXPECT_TRUE(std::ranges::is_sorted(column)); };
   list.sort_by<0>();
@@ -202,8 +202,7 @@ TEST_P(Transfer, BringsLongListsWhole) {
   const auto row_of = [&](Rank from, std::uint64_t i) {
     const std::uint64_t draw = number({96, word(from), i});
     const auto to = draw % 3 == 0 ? Rank{0} : static_cast<Rank>(draw / 3 % n_ranks);
-    return LongList::Tuple{static_cast<std::uint8_t>(draw), to, static_cast<std::int64_t>(draw ^ i),
-                           filled<Blob<3>>(draw + 1)};
+    return LongList::Tuple{static_cast<std::uint8_t>(draw), to, draw ^ i, filled<Blob<3>>(draw + 1)};
   };
   const auto n_of = [](Rank from) { return from == 0 ? std::uint64_t{1000} : std::uint64_t{120'000}; };
   LongList list;

@@ -47,8 +47,7 @@ struct StreamScript {
 template <class Pair, class Quiet>
 class StreamModel {
  public:
-  explicit StreamModel(const StreamScript& script)
-      : script_(&script), n_(static_cast<std::size_t>(script.n_ranks)), ranks_(n_), ways_(n_ * n_) {
+  explicit StreamModel(const StreamScript& script) : script_(&script), n_(script.n_ranks), ranks_(n_), ways_(n_ * n_) {
     for (Node& node : ranks_)
       for (std::size_t to = 0; to < n_; ++to) node.pairs.emplace_back(script.window);
   }

@@ -45,7 +45,7 @@ TEST(Stream, MessagesBreedMessages) {
         if (note.n_hops > 0) stream.send((me + note.n_hops) % n, {note.origin, note.n_hops - 1, note.number, 17});
       });
       std::uint64_t expected = 0;
-      for (int i = 0; i < n_first; ++i) expected += static_cast<std::uint64_t>(i % 7 + 1);
+      for (int i = 0; i < n_first; ++i) expected += i % 7 + 1;
       EXPECT_EQ(mpi::sum(world(), n_read), expected * static_cast<std::uint64_t>(n));
       const auto ranks = static_cast<std::uint64_t>(n);
       EXPECT_EQ(mpi::sum(world(), sum), 17 * expected * ranks * (ranks + 1) / 2);
@@ -228,7 +228,7 @@ TEST(Stream, FewWavesFollowTheLastMessage) {
   std::int64_t n_at_last = 0;
   for (int i = 0; i < 20; ++i) stream.send((me + i) % world().size(), {me, 30, static_cast<std::uint64_t>(i), 0});
   stream.drain([&](Rank, const Note& note) {
-    n_at_last = static_cast<std::int64_t>(stream.packets().n_waves());
+    n_at_last = stream.packets().n_waves();
     if (note.n_hops > 0)
       stream.send((me + note.n_hops) % world().size(), {note.origin, note.n_hops - 1, note.number, 0});
   });

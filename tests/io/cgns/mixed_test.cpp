@@ -160,8 +160,8 @@ TEST(CgnsMixed, RandomElementsAreFoundWithTheirSetsAndValues) {
     for (const mesh::CellBlock& block : tables.blocks) {
       const int dim = value(mesh::topology(block.type).dim);
       for (const int e : made.by_type.at(block.type)) {
-        expected.push_back(made.cells[static_cast<std::size_t>(e)]);
-        row_of[e] = {dim, n_rows[static_cast<std::size_t>(dim)]++};
+        expected.push_back(made.cells[e]);
+        row_of[e] = {dim, n_rows[dim]++};
       }
     }
     EXPECT_EQ(whole.cells, expected);
@@ -180,9 +180,7 @@ TEST(CgnsMixed, RandomElementsAreFoundWithTheirSetsAndValues) {
       std::memcpy(&number, bytes.data(), sizeof number);
       std::int64_t row = place.second;
       for (std::int32_t b = 0; b < place.first; ++b)
-        row += tables.blocks[static_cast<std::size_t>(b)].type == CellType::triangle
-                   ? 0
-                   : tables.blocks[static_cast<std::size_t>(b)].rows.n_rows;
+        row += tables.blocks[b].type == CellType::triangle ? 0 : tables.blocks[b].rows.n_rows;
       EXPECT_EQ(row_of.at(static_cast<int>(number)), std::pair(3, row));
     }
     EXPECT_EQ(test::values_of(tables, tables.tags.at(0)).size(), numbers.size());

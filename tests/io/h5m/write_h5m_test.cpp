@@ -83,8 +83,7 @@ std::map<std::string, std::vector<int>> describe_tags(const mesh::MeshTables& ta
       all[fmt::format("{} set {}", info.name, tag.on_sets.sets[i])] =
           numbers(tag.on_sets.items.value(i, info.value_bytes()));
     for (const mesh::TagColumn& column : tag.columns) {
-      const Slabs& slabs =
-          column.block < 0 ? tables.vertices : tables.blocks[static_cast<std::size_t>(column.block)].rows;
+      const Slabs& slabs = column.block < 0 ? tables.vertices : tables.blocks[column.block].rows;
       std::vector<std::int64_t> rows;
       std::vector<std::int32_t> sizes;
       std::vector<std::byte> bytes;
@@ -102,7 +101,7 @@ std::map<std::string, std::vector<int>> describe_tags(const mesh::MeshTables& ta
       for (std::size_t i = 0; i < rows.size(); ++i) {
         all[fmt::format("{} block {} row {}", info.name, column.block, rows[i])] =
             numbers(rest.first(static_cast<std::size_t>(sizes[i])));
-        rest = rest.subspan(static_cast<std::size_t>(sizes[i]));
+        rest = rest.subspan(sizes[i]);
       }
     }
   }
@@ -335,7 +334,7 @@ TEST(WriteH5m, PolygonsOfAnyLengthComeBack) {
     const auto nodes = block.cell(i);
     const bool is_odd = (block.rows.first(world().rank()) + static_cast<std::int64_t>(i)) % 2 == 1;
     polygons.nodes.insert(polygons.nodes.end(), nodes.begin(), nodes.end() - (is_odd ? 1 : 0));
-    polygons.offsets.push_back(static_cast<std::int64_t>(polygons.nodes.size()));
+    polygons.offsets.push_back(polygons.nodes.size());
   }
   block = polygons;
   expect_round_trip(tables, "polygons");

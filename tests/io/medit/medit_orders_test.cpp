@@ -95,8 +95,7 @@ std::vector<Corners> with_corners(const Kind& kind, const std::vector<Corners>& 
 std::vector<double> bezier(const Kind& kind, const Corners& node) {
   std::vector<double> sum(kind.corners[0].size(), 0.0);
   for (const int c : node)
-    for (std::size_t k = 0; k < sum.size(); ++k)
-      sum[k] += 2.0 * kind.corners[static_cast<std::size_t>(c)][k] / static_cast<double>(node.size());
+    for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += 2.0 * kind.corners[c][k] / static_cast<double>(node.size());
   return sum;
 }
 

@@ -290,8 +290,7 @@ TEST(ReadVtkhdf, PolygonalDataInPieces) {
 TEST(ReadVtkhdf, ACrackStaysOpen) {
   const std::string path = write_polygons("crack.vtkhdf");
   constexpr std::array again{1.0, 0.0, 0.0};  // the last point gets the place of another of its piece
-  for (std::size_t k = 0; k < 3 && world().rank() == 0; ++k)
-    test::set_value(path, "/VTKHDF/Points", static_cast<long>(24 + k), again[k]);
+  for (std::size_t k = 0; k < 3 && world().rank() == 0; ++k) test::set_value(path, "/VTKHDF/Points", 24 + k, again[k]);
   mpi::barrier(world());
   testing::internal::CaptureStderr();
   const mesh::MeshTables tables = read_tables(world(), path);

@@ -119,7 +119,7 @@ void expect_equals_oracle(MeshTables tables, bool weighted) {
 /// Make random parts: many pieces, and all parts touch.
 MeshTables with_random_parts(MeshTables tables, int n_parts, int n_used) {
   std::mt19937_64 random(test::seed());
-  std::vector<std::int32_t> part(static_cast<std::size_t>(tables.n_global(Dim::volume)));
+  std::vector<std::int32_t> part(tables.n_global(Dim::volume));
   for (std::int32_t& p : part) p = static_cast<std::int32_t>(random() % static_cast<std::uint64_t>(n_used));
   tables.parts.clear();
   for (const GlobalId id : top_ids(world(), tables)) tables.parts.push_back(part[index(id)]);

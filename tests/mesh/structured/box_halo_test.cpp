@@ -105,7 +105,7 @@ std::int64_t value_of(std::int32_t box, const typename geometry::IndexBox<D>::In
   Hash64 hash(field);
   hash.add(std::int64_t{box}).add(component).add(round);
   for (const std::int64_t i : place) hash.add(i);
-  return static_cast<std::int64_t>(hash.value() >> 1U);
+  return hash.value() >> 1U;
 }
 
 /// Values of one field on all boxes of this rank.
