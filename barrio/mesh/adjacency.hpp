@@ -17,7 +17,9 @@ class Adjacency {
   /// Return the entities adjacent to one, ascending.
   [[nodiscard]] std::span<const LocalId> operator[](LocalId id) const& noexcept { return lists_[index(id)]; }
   std::span<const LocalId> operator[](LocalId id) const&& = delete;
+  /// Return the number of entities that have a list, empty lists included.
   [[nodiscard]] std::size_t size() const noexcept { return lists_.size(); }
+  /// Return the bytes that the lists take on this rank.
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 
   /// Invert lists of targets: list the sources of each target.

@@ -11,6 +11,7 @@
 
 namespace barrio::mesh {
 
+/// Options of `balanced_ranks`, the same on all ranks except for the weights.
 struct BalanceOptions {
   /// Weights of the owned cells, >= 0, such as measured time. Empty on all ranks: 1 each.
   std::span<const std::int64_t> weights = {};

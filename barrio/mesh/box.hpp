@@ -12,10 +12,10 @@ namespace barrio::mesh {
 
 /// A box cut into a regular grid.
 struct BoxOptions {
-  std::array<std::int64_t, 3> n{8, 8, 8};    ///< cells along x, y, z; each >= 1
-  std::array<double, 3> low{0.0, 0.0, 0.0};  ///< corner, model units
-  std::array<double, 3> high{1.0, 1.0, 1.0};
-  bool tets = false;  ///< cut each hex into six tets around its diagonal (Kuhn)
+  std::array<std::int64_t, 3> n{8, 8, 8};     ///< cells along x, y, z; each >= 1
+  std::array<double, 3> low{0.0, 0.0, 0.0};   ///< corner, model units
+  std::array<double, 3> high{1.0, 1.0, 1.0};  ///< opposite corner; above `low` along each axis
+  bool tets = false;                          ///< cut each hex into six tets around its diagonal (Kuhn)
   /// Geometric volumes along x, y, z: bricks of about equally many cells. More than one volume gives a model like one
   /// from CAD: see `make_box`.
   std::array<int, 3> volumes{1, 1, 1};

@@ -17,10 +17,12 @@
 
 namespace barrio::mesh {
 
+/// Options of a `BoxHalo`, the same on all ranks.
 struct BoxHaloOptions {
   int ghosts = 1;  ///< layers of ghost cells around each box, at its corners too
   /// The arrays of values extend beyond non-periodic ends of the domain, for the caller's boundary values.
   bool has_outside = true;
+  /// Options of the messages. Without contents or a message class in them, the halo names its own.
   exchange::RepeatedExchangeOptions exchange = {};
 };
 
@@ -53,6 +55,7 @@ class BoxField {
         is_by_component_(is_by_component),
         boxes_(std::move(boxes)) {}
 
+  /// Return where the values lie: in cells, at vertices or on faces.
   [[nodiscard]] Centering centering() const noexcept { return centering_; }
   /// Return the bytes of one place in one array.
   [[nodiscard]] std::size_t place_bytes() const noexcept {
@@ -62,7 +65,9 @@ class BoxField {
   [[nodiscard]] std::size_t n_arrays() const noexcept { return is_by_component_ ? n_components_ : 1; }
   /// Return type and number of the values of a place.
   [[nodiscard]] const exchange::ValueType& type() const& noexcept { return type_; }
+  /// Return the number of values at a place.
   [[nodiscard]] int n_components() const noexcept { return n_components_; }
+  /// Return the borrowed bytes of each of this rank's boxes, all its arrays in one span.
   [[nodiscard]] std::span<const std::span<std::byte>> boxes() const& noexcept { return boxes_; }
 
  private:
@@ -112,6 +117,7 @@ class BoxHalo {
   bool progress();
   /// Wait until all ghosts have arrived. Local, blocks.
   void end();
+  /// Bring all ghosts up to date in one call: begin() and end(). Local, blocks.
   void exchange() {
     begin();
     end();
@@ -129,12 +135,15 @@ class BoxHalo {
   /// @return nothing if all of the fringe was handed out
   [[nodiscard]] std::optional<std::int32_t> wait_for_ready();
 
+  /// Return the boxes and their neighbours.
   [[nodiscard]] const BoxLayout<D>& layout() const& noexcept;
+  /// Return the statistics of the rounds on this rank since the halo was made.
   [[nodiscard]] const exchange::RepeatedExchangeStatistics& statistics() const& noexcept;
   /// Return the number of messages that this rank sends in a round.
   [[nodiscard]] std::size_t n_messages() const noexcept;
   /// Return the bytes of the messages that this rank sends in a round.
   [[nodiscard]] std::uint64_t n_bytes_sent() const noexcept;
+  /// Return the bytes that this rank holds for the halo, message buffers included, without the borrowed values.
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 
  private:

@@ -14,11 +14,11 @@ namespace barrio::mesh {
 
 /// Location of the values of a box of cells.
 enum class Centering {
-  cell,
-  vertex,
+  cell,    ///< in each cell
+  vertex,  ///< at the corners of cells
   face_i,  ///< faces across the first axis
-  face_j,
-  face_k,
+  face_j,  ///< faces across the second axis
+  face_k,  ///< faces across the third axis; only for D = 3
 };
 
 /// Return the places of a box of cells: its cells; their corners, the first at the low corner of the first cell; or the
@@ -33,9 +33,10 @@ template <std::size_t D>
          (centering != Centering::cell && static_cast<std::size_t>(centering) == axis + 2);
 }
 
+/// Options of a `BoxLayout`, the same on all ranks.
 template <std::size_t D>
 struct BoxLayoutOptions {
-  std::array<bool, D> is_periodic{};
+  std::array<bool, D> is_periodic{};  ///< axes whose two ends meet; by default none
   /// Distance, in cells, up to which other boxes are neighbours of a box. Ghosts of cells may be as deep, those of
   /// vertices and faces one layer less.
   int reach = 2;
@@ -49,8 +50,8 @@ struct BoxLayoutOptions {
 template <std::size_t D>
 class BoxLayout {
  public:
-  using Box = geometry::IndexBox<D>;
-  using Index = typename Box::Index;
+  using Box = geometry::IndexBox<D>;  ///< cells low .. high - 1 along each axis
+  using Index = typename Box::Index;  ///< index of a cell along each axis
 
   /// A box that has cells within reach of one of this rank's boxes.
   struct Neighbour {
@@ -73,22 +74,30 @@ class BoxLayout {
   BoxLayout(mpi::Context& context, const Box& domain, std::vector<Box> boxes, std::vector<Neighbour> neighbours,
             const BoxLayoutOptions<D>& options);
 
+  /// Return the context, which must outlive the layout.
   [[nodiscard]] mpi::Context& context() const noexcept { return *context_; }
+  /// Return the box of the whole index space; the boxes need not cover it.
   [[nodiscard]] const Box& domain() const noexcept { return domain_; }
+  /// Return for each axis whether its two ends meet.
   [[nodiscard]] const std::array<bool, D>& is_periodic() const noexcept { return options_.is_periodic; }
+  /// Return the distance, in cells, up to which boxes are neighbours.
   [[nodiscard]] int reach() const noexcept { return options_.reach; }
+  /// Return this rank's boxes, in the order in which they were given.
   [[nodiscard]] std::span<const Box> boxes() const& noexcept { return boxes_; }
+  /// Refuse a temporary: its boxes end with it.
   std::span<const Box> boxes() const&& = delete;
   /// Return the neighbours of one of this rank's boxes, by rank, box and shift.
   [[nodiscard]] std::span<const Neighbour> neighbours_of(std::size_t box) const& noexcept {
     return std::span(neighbours_).subspan(first_[box], first_[box + 1] - first_[box]);
   }
+  /// Refuse a temporary: its neighbours end with it.
   std::span<const Neighbour> neighbours_of(std::size_t box) const&& = delete;
   /// Return the tags of exchanges on this layout; their first rounds must begin in the same order on all ranks.
   [[nodiscard]] const mpi::TagBlock& tags() const& noexcept { return tags_; }
 
   /// Check that both boxes of each pair list each other alike. Collective.
   void validate() const;
+  /// Return the bytes that this rank holds for its boxes and their neighbours.
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 
  private:

@@ -18,6 +18,7 @@ enum class Degenerate : std::uint8_t {
   keep,    ///< they stay as they are
   reduce,  ///< they take the type they look like: a quad becomes a triangle, a hex a prism, pyramid or tet
 };
+/// Return the name of a treatment: "keep" or "reduce".
 std::string_view name(Degenerate degenerate) noexcept;
 /// Return the treatment with a name.
 /// @throws Error{usage} for any name but "keep" and "reduce"

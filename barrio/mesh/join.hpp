@@ -13,16 +13,17 @@ namespace barrio::mesh {
 
 /// Options of the joint between two pieces that differ from those of all joints.
 struct JointOptions {
-  int a;  ///< place in the list of pieces
-  int b;
+  int a;             ///< place in the list of pieces
+  int b;             ///< place of the other piece; may be the lower one
   double tolerance;  ///< model units
 };
 
+/// Options of `join`, the same on all ranks.
 struct JoinOptions {
   /// Largest distance at which vertices of different pieces are merged, model units; < 0: 1e-8 of the diagonal of all
   /// pieces together.
   double tolerance = -1.0;
-  std::vector<JointOptions> joints = {};
+  std::vector<JointOptions> joints = {};  ///< may be empty; of several for one joint the last counts
   /// Leave a joint open unless every vertex there has exactly one partner.
   bool require_conforming = false;
   /// Merge vertices of one piece too, as in a file whose parts were never merged. All its vertices are then examined.
@@ -32,9 +33,9 @@ struct JoinOptions {
 /// Findings where two pieces meet: in the overlap of their bounding boxes, each grown by twice the tolerance. With a ==
 /// b: within a piece, where most vertices have no partner.
 struct Joint {
-  int a = 0;
-  int b = 0;
-  double tolerance = 0.0;
+  int a = 0;                     ///< place in the list of pieces
+  int b = 0;                     ///< place of the other piece, >= a
+  double tolerance = 0.0;        ///< that counted for this joint, model units
   std::int64_t n_near = 0;       ///< vertices of both pieces in the region
   std::int64_t n_matched = 0;    ///< of these, those with a partner in the other piece
   std::int64_t n_ambiguous = 0;  ///< of these, those with more than one partner there
@@ -43,19 +44,23 @@ struct Joint {
   double nearest_miss = std::numeric_limits<double>::infinity();  ///< smallest distance above the tolerance, up to
                                                                   ///< twice the tolerance; infinity if there is none
   bool is_joined = false;                                         ///< some vertices were merged
+  /// Return the number of vertices in the region without a partner; 0 within a piece, where most have none.
   [[nodiscard]] std::int64_t n_unmatched() const noexcept { return a == b ? 0 : n_near - n_matched; }
 };
 
+/// Findings of `join`, the same on all ranks.
 struct JoinReport {
-  std::vector<Joint> joints;  ///< of pieces whose regions meet, by (a, b)
-  std::int64_t n_vertices_before = 0;
-  std::int64_t n_vertices = 0;
+  std::vector<Joint> joints;           ///< of pieces whose regions meet, by (a, b)
+  std::int64_t n_vertices_before = 0;  ///< of all pieces together, global
+  std::int64_t n_vertices = 0;         ///< of the result, global
 };
+/// Convert to JSON with the keys joints, vertices_before and vertices.
 Json to_json(const JoinReport& report);
 
+/// Result of `join`.
 struct Joined {
-  MeshTables tables;
-  JoinReport report;
+  MeshTables tables;  ///< of the joined mesh, this rank's slabs
+  JoinReport report;  ///< the same on all ranks
 };
 
 /// Merge pieces of a mesh by the positions of their vertices. Collective. The result does not depend on the rank count.
@@ -76,10 +81,11 @@ Joined join(mpi::Context& context, std::vector<MeshTables> pieces, const JoinOpt
 
 /// Two rows of vertices that are one vertex.
 struct VertexPair {
-  GlobalId a;
-  GlobalId b;
+  GlobalId a;  ///< row of a vertex
+  GlobalId b;  ///< row of the other one; may be the lower one
 };
 
+/// Result of `merge_vertices`.
 struct MergedVertices {
   std::int64_t n_merged = 0;            ///< number of vertices that became another one; the same on every rank
   std::vector<GlobalId> new_rows = {};  ///< of each row of this rank's slab before

@@ -16,14 +16,17 @@ struct LocalEntities {
   std::vector<GlobalId> ids;          ///< distinct; an entity has the same one on all ranks
   std::vector<CellType> types;        ///< one entry if all have one type, else one each
   std::vector<std::int32_t> offsets;  ///< of `nodes`, shape (n + 1); empty if all have `nodes_per_entity` nodes
-  int nodes_per_entity = 0;
-  std::vector<LocalId> nodes;  ///< places of vertices
+  int nodes_per_entity = 0;           ///< if `offsets` is empty
+  std::vector<LocalId> nodes;         ///< places of vertices
   /// Sharers of each entity, as a number in `LocalMesh::rank_sets`; -1: this rank alone. May be empty if nothing is
   /// shared. Cells are never shared.
   std::vector<std::int32_t> sharers;
 
+  /// Return the number of entities of this rank.
   [[nodiscard]] std::size_t size() const noexcept { return ids.size(); }
+  /// Return the type of the entity at a place.
   [[nodiscard]] CellType type(std::size_t i) const noexcept { return types.size() == 1 ? types[0] : types[i]; }
+  /// Return the nodes of the entity at a place, as places of vertices.
   [[nodiscard]] std::span<const LocalId> nodes_of(std::size_t i) const& noexcept {
     if (offsets.empty()) {
       const std::size_t n = nodes_per_entity;
@@ -41,23 +44,25 @@ struct LocalEntities {
 /// Entities are identified by place: their position in these arrays, in any order. The mesh leaves out entities that no
 /// cell uses.
 struct LocalMesh {
-  Dim cell_dim = Dim::volume;
-  BuildOptions options = {};  ///< ghosts that the mesh had, or is to get
-  std::vector<GlobalId> vertex_ids;
+  Dim cell_dim = Dim::volume;                ///< the same on every rank
+  BuildOptions options = {};                 ///< ghosts that the mesh had, or is to get
+  std::vector<GlobalId> vertex_ids;          ///< distinct; a vertex has the same one on all ranks
   std::vector<double> coordinates;           ///< shape (n, 3)
   std::vector<std::int32_t> vertex_sharers;  ///< as LocalEntities::sharers
   RankSets rank_sets;                        ///< each of at least two ranks, including this one
   std::array<LocalEntities, 4> entities;     ///< by dimension: cells, and below them listed sides; [0] is unused
   std::vector<std::int32_t> cell_parts;      ///< in this rank's slice of parts; empty on all ranks: one part per rank
   int n_parts = 0;                           ///< on all ranks; unused without `cell_parts`
-  PartSets part_sets;
-  std::vector<MeshSet> sets;  ///< members by place; the same sets on every rank
-  std::vector<MeshTag> tags;  ///< values by place; the same tags on every rank
+  PartSets part_sets;                        ///< the file's data on this rank's slice of parts
+  std::vector<MeshSet> sets;                 ///< members by place; the same sets on every rank
+  std::vector<MeshTag> tags;                 ///< values by place; the same tags on every rank
   std::vector<FieldData>
       fields;                  ///< values by place, of all entities of their dimension; the same fields on every rank
   std::uint64_t revision = 0;  ///< of the former mesh
 
+  /// Return the number of vertices of this rank, shared ones included.
   [[nodiscard]] std::size_t n_vertices() const noexcept { return vertex_ids.size(); }
+  /// Return the number of entities of this rank in a dimension; below the cells only listed ones.
   [[nodiscard]] std::size_t size(Dim dim) const noexcept {
     return dim == Dim::vertex ? n_vertices() : entities[index(dim)].size();
   }

@@ -12,9 +12,9 @@ namespace barrio::mesh {
 
 /// Membership of one entity in one set.
 struct Membership {
-  Dim dim;
-  std::int32_t set;
-  std::int64_t row;
+  Dim dim;                     ///< of the entity
+  std::int32_t set;            ///< place in MeshTables::sets
+  std::int64_t row;            ///< of the entity among all of its dimension, global
   std::int64_t position = -1;  ///< in an ordered set, else -1
 };
 

@@ -26,11 +26,12 @@ namespace barrio::mesh {
 struct Sharing {
   std::vector<LocalId> shared;            ///< ascending; ghosts do not count as use
   std::vector<std::int32_t> sharer_sets;  ///< for each of `shared`, a number in `rank_sets`
-  RankSets rank_sets;
+  RankSets rank_sets;                     ///< each of at least two ranks, including this one
 
   /// Return the ranks that share an entity, this one included, ascending.
   /// @param i  place in `shared`
   [[nodiscard]] std::span<const Rank> sharers_of(std::size_t i) const& noexcept { return rank_sets[sharer_sets[i]]; }
+  /// Return the bytes of these lists on this rank.
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 };
 
@@ -41,17 +42,26 @@ struct EntityTable : Sharing {
   bool has_one_type = true;           ///< the same on every rank
   std::vector<std::int32_t> offsets;  ///< empty if all have `nodes_per_entity` nodes
   int nodes_per_entity = 0;           ///< in the whole mesh, so the same on every rank; 0 if it varies
-  std::vector<LocalId> nodes;
-  std::vector<GlobalId> global_ids;
-  Owners owners;
-  std::size_t n_interior = 0;  ///< entities whose vertices are all owned here
-  std::size_t n_owned = 0;
-  std::int64_t n_global = 0;
+  std::vector<LocalId> nodes;         ///< vertices, entity after entity: see `nodes_of`
+  std::vector<GlobalId> global_ids;   ///< by local id
+  Owners owners;                      ///< by local id
+  std::size_t n_interior = 0;         ///< entities whose vertices are all owned here
+  std::size_t n_owned = 0;            ///< entities of this rank, first in local order
+  std::int64_t n_global = 0;          ///< on all ranks, each entity once
 
+  /// Return the number of entities on this rank, ghosts included.
   [[nodiscard]] std::size_t size() const noexcept { return global_ids.size(); }
+  /// Return the global id of an entity.
+  /// @param i  local id
   [[nodiscard]] GlobalId id(std::size_t i) const noexcept { return global_ids[i]; }
+  /// Return the rank that owns an entity. Cost: O(log owners) for copies.
+  /// @param i  local id
   [[nodiscard]] Rank owner(std::size_t i) const noexcept { return owners[i]; }
+  /// Return the type of an entity.
+  /// @param i  local id
   [[nodiscard]] CellType type(std::size_t i) const noexcept { return has_one_type ? types[0] : types[i]; }
+  /// Return the vertices of an entity as local ids, in the order of its type.
+  /// @param i  local id
   [[nodiscard]] std::span<const LocalId> nodes_of(std::size_t i) const& noexcept {
     if (offsets.empty()) {
       const std::size_t n = nodes_per_entity;
@@ -60,70 +70,80 @@ struct EntityTable : Sharing {
     const std::size_t first = offsets[i];
     return std::span<const LocalId>(nodes).subspan(first, offsets[i + 1] - first);
   }
+  /// Return the bytes of the table on this rank, sharing included.
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 };
 
 /// Vertices on one rank. Local order: interior, fringe, then copies grouped by owner.
 /// A copy is a vertex that another rank owns: one on the interface, or one that only ghost cells use.
 struct VertexTable : Sharing {
-  std::vector<double> coordinates;  ///< shape (n_local, 3)
-  std::vector<GlobalId> global_ids;
-  Owners owners;
-  std::size_t n_interior = 0;  ///< owned, and no cell joins them to a copy
-  std::size_t n_owned = 0;
-  std::int64_t n_global = 0;
+  std::vector<double> coordinates;   ///< shape (n_local, 3)
+  std::vector<GlobalId> global_ids;  ///< by local id
+  Owners owners;                     ///< by local id
+  std::size_t n_interior = 0;        ///< owned, and no cell joins them to a copy
+  std::size_t n_owned = 0;           ///< vertices of this rank, first in local order
+  std::int64_t n_global = 0;         ///< on all ranks, each vertex once
 
+  /// Return the number of vertices on this rank, copies included.
   [[nodiscard]] std::size_t size() const noexcept { return global_ids.size(); }
+  /// Return the bytes of the table on this rank, sharing included.
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 };
 
 /// Ownership and sharing of an entity, as one rank sees it.
 struct EntityStatus {
-  Rank owner;
-  bool is_owned;
+  Rank owner;                     ///< the one rank that owns it; may be this rank
+  bool is_owned;                  ///< this rank is the owner
   bool is_ghost;                  ///< only ghosts use it here; for cells: another rank owns it
   std::span<const Rank> sharers;  ///< ranks whose own cells use it, ascending; empty for a single one and for ghosts
 
   /// Tell whether the entity lies on the interface to other ranks.
   [[nodiscard]] bool is_shared() const noexcept { return !sharers.empty(); }
+  /// Tell whether the cells of more than two ranks use the entity.
   [[nodiscard]] bool is_multi_shared() const noexcept { return sharers.size() > 2; }
 };
 
 /// Entities of one dimension that the same ranks share.
 struct Interface {
   std::span<const Rank> ranks;  ///< ascending, this one included
-  Range entities;
+  Range entities;               ///< local ids of all that exactly these ranks share
 };
 
 /// A set and its members on this rank, including the members of the sets that it contains.
 struct MeshSet {
-  SetInfo info;
+  SetInfo info;                   ///< the same on every rank
   Range vertices;                 ///< copies included
   std::array<Range, 4> entities;  ///< by dimension; [0] unused; ghosts included for cells
 };
 
+/// Array of a field's values; its type is one of those that a field may have.
 using FieldValues =
     std::variant<std::vector<double>, std::vector<float>, std::vector<std::int32_t>, std::vector<std::int64_t>>;
 
 /// Values on the entities of one dimension, owned by a Mesh.
 struct FieldData {
-  std::string name;
-  Dim dim = Dim::vertex;
-  int n_components = 1;
-  FieldValues values;
+  std::string name;       ///< unique on its dimension
+  Dim dim = Dim::vertex;  ///< of the entities with the values
+  int n_components = 1;   ///< values of each entity
+  FieldValues values;     ///< shape (n_local(dim), n_components), entity after entity
 };
 
 /// Typed reference to a field of a Mesh. Borrowed: the mesh must outlive it. Copying copies the reference.
 template <class T>
 class Field {
  public:
+  /// Construct a reference to the values of a field. Local.
+  /// @throws std::bad_variant_access if they are not of type T
   explicit Field(FieldData& data) : data_(&data), values_(std::get<std::vector<T>>(data.values)) {}
   /// Return the values: shape (n_local(dim), n_components), contiguous by entity.
   [[nodiscard]] std::span<T> values() const noexcept { return values_; }
   /// Return the first component of an entity's value.
   T& operator[](LocalId id) const noexcept { return values_[index(id) * data_->n_components]; }
+  /// Return the name, which is unique on the dimension.
   [[nodiscard]] const std::string& name() const noexcept { return data_->name; }
+  /// Return the dimension of the entities that have the values.
   [[nodiscard]] Dim dim() const noexcept { return data_->dim; }
+  /// Return the number of values of each entity.
   [[nodiscard]] int n_components() const noexcept { return data_->n_components; }
 
  private:
@@ -131,6 +151,7 @@ class Field {
   std::span<T> values_;
 };
 
+/// Options of the ghosts of a mesh, the same on all ranks.
 struct BuildOptions {
   /// Number of ghost layers. Layer 1: cells of other ranks that share a vertex (see `bridge`) with a cell of this rank;
   /// layer k + 1: those that share one with a cell of layer k.
@@ -172,24 +193,35 @@ class Mesh {
   Mesh(Mesh&&) noexcept;
   Mesh& operator=(Mesh&&) noexcept;
 
+  /// Return the context of the mesh's ranks, which must outlive the mesh.
   [[nodiscard]] mpi::Context& context() const noexcept;
   /// Return the dimension of the cells: Dim::face for a surface mesh, Dim::volume for a solid one.
   [[nodiscard]] Dim cell_dim() const noexcept;
+  /// Return the number of ghost layers of the mesh; 0: no ghosts.
   [[nodiscard]] int ghost_layers() const noexcept;
   /// Return the options that determine the ghosts of the mesh.
   [[nodiscard]] const BuildOptions& build_options() const& noexcept;
+  /// Refuse a temporary: its options end with it.
   const BuildOptions& build_options() && = delete;
 
+  /// Return the number of entities on this rank, copies included. Below the cells' dimension only those that the file
+  /// lists count.
   [[nodiscard]] std::size_t n_local(Dim dim) const;
+  /// Return the number of entities that this rank owns; they come first in local order.
   [[nodiscard]] std::size_t n_owned(Dim dim) const;
   /// Return the number of local entities that other ranks own; for vertices, all copies, including those on the
   /// interface.
   [[nodiscard]] std::size_t n_ghost(Dim dim) const { return n_local(dim) - n_owned(dim); }
+  /// Return the number of entities on all ranks, each counted once. Local.
   [[nodiscard]] std::int64_t n_global(Dim dim) const;
 
+  /// Return the vertices on this rank, copies included.
   [[nodiscard]] const VertexTable& vertices() const& noexcept;
+  /// Refuse a temporary: its vertices end with it.
   const VertexTable& vertices() && = delete;
+  /// Return the cells on this rank, ghosts included: entities(cell_dim()).
   [[nodiscard]] const EntityTable& cells() const& noexcept;
+  /// Refuse a temporary: its cells end with it.
   const EntityTable& cells() && = delete;
   /// Return the entities of dimension 1 to 3. Below the cells' dimension only those that the file lists; ghosts of
   /// these only if `BuildOptions::ghost_sides` asked for them.
@@ -198,16 +230,21 @@ class Mesh {
   [[nodiscard]] std::span<const std::int32_t> cell_parts() const& noexcept;
   /// Return the range of this rank's parts.
   [[nodiscard]] LocalRange parts() const noexcept;
+  /// Return the number of parts on all ranks together.
   [[nodiscard]] int n_parts() const noexcept;
   /// Return the file's data on this rank's parts; empty once cells have migrated.
   [[nodiscard]] const PartSets& part_sets() const& noexcept;
+  /// Refuse a temporary: its data end with it.
   const PartSets& part_sets() && = delete;
+  /// Return all sets, the same list on every rank, each with its members here.
   [[nodiscard]] std::span<const MeshSet> sets() const& noexcept;
   /// Return the set of a kind with a name.
   /// @throws Error{usage} with "did you mean" if the mesh has no such set; with their ids if it has several
   [[nodiscard]] const MeshSet& set(SetKind kind, std::string_view name) const&;
 
+  /// Return all tags, the same list on every rank, each with its values here.
   [[nodiscard]] std::span<const MeshTag> tags() const& noexcept;
+  /// Tell whether the mesh has a tag with a name; the same on every rank.
   [[nodiscard]] bool has_tag(std::string_view name) const noexcept;
   /// Return the tag with a name.
   /// @throws Error{usage} with "did you mean" if the mesh has no such tag
@@ -240,6 +277,7 @@ class Mesh {
   /// @throws Error{usage} with "did you mean" if there is no such field of that type
   template <class T>
   [[nodiscard]] Field<T> field(std::string_view name, Dim dim) const;
+  /// Return all fields, in the order in which they were added. The span is valid until a field is added.
   [[nodiscard]] std::span<const std::unique_ptr<FieldData>> fields() const& noexcept;
 
   /// Make an exchange that brings the copies of a field up to date. Local: the plan was made with the mesh.
@@ -253,6 +291,8 @@ class Mesh {
     return {context(), halo_plan(field.dim()), field.values(), field.n_components(),
             described(how, field.name(), field.dim(), sizeof(T) * field.n_components())};
   }
+  /// Return the plan that brings the copies of values on a dimension up to date. Local: it was made with the mesh.
+  /// @throws Error{usage} if the mesh has no entities of that dimension
   [[nodiscard]] std::shared_ptr<const exchange::HaloPlan> halo_plan(Dim dim) const;
 
   /// Move cells to other ranks, with all that belongs to them. Collective.

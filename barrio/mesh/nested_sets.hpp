@@ -20,11 +20,13 @@ class NestedSets {
   /// @pre all contained sets exist
   explicit NestedSets(std::span<const SetInfo> sets);
 
+  /// Return the number of groups; sets in no cycle count as one each.
   [[nodiscard]] std::size_t n_groups() const noexcept { return first_of_.size() - 1; }
   /// Return the sets of a group, ascending. A group contains only sets of itself and of groups with lower numbers.
   [[nodiscard]] std::span<const std::int32_t> group(std::size_t g) const& noexcept {
     return std::span(order_).subspan(first_of_[g], first_of_[g + 1] - first_of_[g]);
   }
+  /// Return the number of the group that a set is in, 0 .. n_groups() - 1.
   [[nodiscard]] std::int32_t group_of(std::int32_t set) const noexcept { return group_of_[set]; }
   /// Return the sets that contain themselves, directly or through others, ascending.
   [[nodiscard]] const std::vector<std::int32_t>& in_themselves() const& noexcept { return in_themselves_; }

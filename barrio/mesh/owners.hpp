@@ -18,11 +18,12 @@ class Owners {
  public:
   /// Consecutive copies that one rank owns.
   struct Run {
-    Rank owner;
-    LocalRange ids;
+    Rank owner;      ///< not this rank
+    LocalRange ids;  ///< of its copies here
   };
 
   Owners() = default;
+  /// Construct the owners of a rank's own entities; `add` appends the copies.
   Owners(Rank me, std::size_t n_owned) : me_(me), n_owned_(n_owned), size_(n_owned) {}
 
   /// Add copies at the end.
@@ -38,6 +39,7 @@ class Owners {
     const auto after = std::ranges::upper_bound(runs_, local_id(i), {}, [](const Run& run) { return run.ids.first; });
     return std::prev(after)->owner;
   }
+  /// Return the number of entities on this rank, copies included.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   /// Return the runs of copies, by ascending local id.
   [[nodiscard]] std::span<const Run> copies() const& noexcept { return runs_; }
@@ -48,6 +50,7 @@ class Owners {
       std::fill(all.begin() + value(run.ids.first), all.begin() + value(run.ids.last), run.owner);
     return all;
   }
+  /// Return the bytes of the runs on this rank.
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept { return barrio::memory_bytes(runs_); }
 
  private:

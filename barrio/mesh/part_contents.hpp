@@ -11,9 +11,10 @@ namespace barrio::mesh {
 
 /// Contents of parts besides their cells.
 struct PartContents {
+  /// A set that lies entirely in a part.
   struct Inclusion {
-    std::int32_t part;
-    std::int32_t set;  ///< place in MeshTables::sets
+    std::int32_t part;  ///< 0 .. MeshTables::n_parts - 1
+    std::int32_t set;   ///< place in MeshTables::sets
     auto operator<=>(const Inclusion&) const = default;
   };
   /// Faces and edges that the tables list, in each part that has a cell with them; `SetRows::set` is the part. Held by

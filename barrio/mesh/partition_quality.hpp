@@ -12,17 +12,17 @@ namespace barrio::mesh {
 
 /// Quality of a partition for a computation with a halo of one layer of cells with a common vertex.
 struct PartitionQuality {
-  int n_parts = 0;
+  int n_parts = 0;                ///< empty ones included
   double imbalance = 1.0;         ///< largest part / mean part, in cells
   double weight_imbalance = 1.0;  ///< the same in weight
-  int n_empty_parts = 0;
+  int n_empty_parts = 0;          ///< parts without cells
 
   std::int64_t n_ghost_cells = 0;        ///< of all parts together: cells of other parts that touch them
   std::int64_t max_ghost_cells = 0;      ///< of one part
   std::int64_t n_shared_vertices = 0;    ///< vertices of two parts or more
   std::int64_t max_shared_vertices = 0;  ///< of one part
   double mean_neighbours = 0.0;          ///< number of parts that share a vertex with a part
-  std::int64_t max_neighbours = 0;
+  std::int64_t max_neighbours = 0;       ///< of one part
 
   std::int64_t n_cut_sides = 0;    ///< sides between cells of different parts
   std::int64_t n_split_parts = 0;  ///< parts in several pieces; a piece is connected by sides

@@ -15,7 +15,7 @@ namespace barrio::mesh {
 /// Data that a program keeps outside the mesh for entities of one dimension, and that must go where they go: particles
 /// of cells, histories of vertices, objects. See `Mesh::migrate`.
 struct Payload {
-  Dim dim = Dim::volume;
+  Dim dim = Dim::volume;  ///< of the entities that have data
   /// Append the data of an owned entity, any number of bytes. Called once for each, before anything moves.
   std::function<void(LocalId, std::vector<std::byte>&)> pack;
   /// Take the data that the owner packed. Called once for each local entity of the changed mesh, owned or copy, by

@@ -13,7 +13,7 @@ namespace barrio::mesh {
 struct CellShape {
   double edge_ratio = 1.0;     ///< shortest edge / longest edge; 1 is best, 0 is degenerate
   double shortest_edge = 0.0;  ///< model units
-  double longest_edge = 0.0;
+  double longest_edge = 0.0;   ///< model units
   /// Smallest oriented volume at a corner (six times a tet's volume), for volumes; 1 for other cells and polyhedra.
   /// Negative: inverted.
   double corner_volume = 1.0;

@@ -21,12 +21,14 @@ class RankSets {
   /// Cost: O(size of the set).
   std::int32_t add(std::span<const Rank> ranks);
 
+  /// Return the number of distinct sets.
   [[nodiscard]] std::size_t size() const noexcept { return ranks_.size(); }
   [[nodiscard]] std::span<const Rank> operator[](std::size_t set) const& noexcept { return ranks_[set]; }
   std::span<const Rank> operator[](std::size_t) const&& = delete;
 
   /// Return the ranks of all sets except one rank, ascending, without repetition.
   [[nodiscard]] std::vector<Rank> all_but(Rank one) const;
+  /// Return the bytes of the sets and of their hash table.
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 
  private:

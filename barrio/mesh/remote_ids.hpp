@@ -30,16 +30,20 @@ class RemoteIds {
   /// Return the local ids of the entities that other ranks hold too, ascending. Without ghosts these are the shared
   /// ones.
   [[nodiscard]] std::span<const LocalId> entities() const& noexcept { return entities_; }
+  /// Refuse a temporary: its ids end with it.
   std::span<const LocalId> entities() const&& = delete;
   /// Return the ranks that hold an entity, ascending, this one included.
   /// @param i  place in `entities()`
   [[nodiscard]] std::span<const Rank> ranks_of(std::size_t i) const& noexcept { return of(ranks_, i); }
+  /// Refuse a temporary: its ranks end with it.
   std::span<const Rank> ranks_of(std::size_t i) const&& = delete;
   /// Return the local id of an entity on each of `ranks_of(i)`.
   [[nodiscard]] std::span<const LocalId> ids_of(std::size_t i) const& noexcept { return of(ids_, i); }
+  /// Refuse a temporary: its ids end with it.
   std::span<const LocalId> ids_of(std::size_t i) const&& = delete;
   /// Find the place of an entity in `entities()`; `entities().size()` if no other rank holds it. Local.
   [[nodiscard]] std::size_t find(LocalId id) const noexcept;
+  /// Return the bytes of the ids and ranks on this rank.
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 
  private:

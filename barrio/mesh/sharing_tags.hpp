@@ -10,7 +10,7 @@ namespace barrio::mesh {
 
 /// Bits of the tag "status". An entity with no bit set is owned by this rank and used by its cells alone.
 enum StatusBit : std::int32_t {
-  not_owned = 1,
+  not_owned = 1,     ///< another rank owns it
   shared = 2,        ///< cells of several ranks use it: it lies on an interface
   multi_shared = 4,  ///< cells of more than two ranks use it
   ghost = 8          ///< only ghosts use it here; for cells: another rank owns it

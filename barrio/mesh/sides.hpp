@@ -30,8 +30,11 @@ class Sides {
   /// vertices with consecutive ids
   Sides(const Mesh& mesh, Dim dim);
 
+  /// Return the dimension of the sides: Dim::edge or Dim::face.
   [[nodiscard]] Dim dim() const noexcept { return dim_; }
+  /// Return the sides by local id, copies included; nodes are local ids of the mesh's vertices, corners only.
   [[nodiscard]] const EntityTable& table() const& noexcept { return table_; }
+  /// Refuse a temporary: its table ends with it.
   const EntityTable& table() && = delete;
   /// Return the sides of a local cell, in the order of its topology.
   [[nodiscard]] std::span<const LocalId> of_cell(std::size_t cell) const& noexcept {
@@ -48,6 +51,7 @@ class Sides {
   /// Compute a hash of ids and corners of the owned sides. Collective. Does not depend on the rank count.
   /// @param mesh  the one that this was made from
   [[nodiscard]] std::uint64_t checksum(const Mesh& mesh) const;
+  /// Return the bytes of the sides on this rank, halo plan included.
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 
  private:

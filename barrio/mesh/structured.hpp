@@ -18,6 +18,7 @@
 
 namespace barrio::mesh {
 
+/// Box of cells or vertices in the index space: low .. high - 1 along i, j and k.
 using IndexBox = geometry::IndexBox<3>;
 template <std::size_t D>
 class BoxHalo;
@@ -31,21 +32,23 @@ enum class Decomposition {
   sqjk,        ///< the same along j and k
   sqijk,       ///< along all three, with the least surface of boxes
 };
+/// Return the name of a decomposition, that of its enumerator.
 std::string_view name(Decomposition decomposition) noexcept;
 /// Return the decomposition with a name.
 /// @throws Error{usage} with "did you mean"
 Decomposition decomposition_of(std::string_view name);
 
+/// Options of a `StructuredMesh`, the same on all ranks.
 struct StructuredOptions {
-  std::array<std::int64_t, 3> n{8, 8, 8};  ///< cells along i, j, k; each >= 1
-  std::array<double, 3> low{0.0, 0.0, 0.0};
-  std::array<double, 3> high{1.0, 1.0, 1.0};
+  std::array<std::int64_t, 3> n{8, 8, 8};     ///< cells along i, j, k; each >= 1
+  std::array<double, 3> low{0.0, 0.0, 0.0};   ///< first vertex, model units; unused on axes with `along`
+  std::array<double, 3> high{1.0, 1.0, 1.0};  ///< last vertex; below `low`: the axis descends
   /// Vertex coordinates along each axis: n + 1, ascending or descending, with both ends of a periodic axis. Empty:
   /// evenly spaced from `low` to `high`.
   std::array<std::vector<double>, 3> along{};
-  std::array<bool, 3> is_periodic{false, false, false};
-  Decomposition decomposition = Decomposition::sqijk;
-  int ghost_layers = 0;
+  std::array<bool, 3> is_periodic{false, false, false};  ///< axes whose two ends meet
+  Decomposition decomposition = Decomposition::sqijk;    ///< into one box per rank
+  int ghost_layers = 0;                                  ///< layers of cells; not more than the thinnest box has
 };
 
 /// A mesh of hexes in a regular index space, cut into one box per rank. Connectivity, coordinates, sharing and ghosts
@@ -58,9 +61,9 @@ class StructuredMesh {
  public:
   /// A neighbour and the shift by which its boxes appear here: 0 except across a periodic boundary.
   struct Neighbour {
-    Rank rank;
-    std::array<std::int64_t, 3> shift;
-    IndexBox shared_vertices;  ///< of this rank's box
+    Rank rank;                          ///< may be this rank, across a periodic boundary
+    std::array<std::int64_t, 3> shift;  ///< in cells
+    IndexBox shared_vertices;           ///< of this rank's box
   };
 
   /// Compute this rank's box and its neighbours. Collective only for a check: each neighbour gets one message with the
@@ -71,13 +74,18 @@ class StructuredMesh {
   /// Cost: memory O(neighbours) and that of `along`, one message to each neighbour.
   explicit StructuredMesh(mpi::Context& context, StructuredOptions options);
 
+  /// Return the context, which must outlive the mesh.
   [[nodiscard]] mpi::Context& context() const noexcept { return *context_; }
+  /// Return the options of the mesh, as they were given.
   [[nodiscard]] const StructuredOptions& options() const& noexcept { return options_; }
   /// Return the number of boxes along i, j, k. The product is at most the number of ranks; the other ranks are empty.
   [[nodiscard]] std::array<int, 3> grid() const noexcept { return grid_; }
 
+  /// Return the box of the cells of all ranks: from 0 to n.
   [[nodiscard]] IndexBox all_cells() const noexcept { return {{0, 0, 0}, options_.n}; }
+  /// Return the box of the vertices of all ranks: n + 1 along an axis, n along a periodic one.
   [[nodiscard]] IndexBox all_vertices() const noexcept;
+  /// Return this rank's box of cells, without ghosts; it may be empty.
   [[nodiscard]] IndexBox own_cells() const noexcept { return own_; }
   /// Return the own cells and ghosts, which a field on cells covers. Indices continue beyond the ends of a periodic
   /// axis.
@@ -86,6 +94,7 @@ class StructuredMesh {
   [[nodiscard]] IndexBox own_vertices() const noexcept;
   /// Return the neighbours, by ascending rank and shift.
   [[nodiscard]] std::span<const Neighbour> neighbours() const& noexcept { return neighbours_; }
+  /// Refuse a temporary: its neighbours end with it.
   std::span<const Neighbour> neighbours() const&& = delete;
 
   /// Return the global id of a cell.
@@ -94,6 +103,8 @@ class StructuredMesh {
   /// Return the global id of a vertex.
   /// @pre within own_vertices()
   [[nodiscard]] GlobalId vertex_id(const std::array<std::int64_t, 3>& at) const noexcept;
+  /// Compute the coordinates of a vertex, model units. Local.
+  /// @pre 0 to n along each axis
   [[nodiscard]] std::array<double, 3> coordinates(const std::array<std::int64_t, 3>& vertex) const noexcept;
   /// Return the eight corners of a cell as places in `own_vertices()`. If one axis or all three descend, they form the
   /// mirror image of a hex.
@@ -102,6 +113,7 @@ class StructuredMesh {
   /// Find the ranks that share a vertex, ascending, this one included: the first `n` of the array.
   /// @return n
   int sharers(const std::array<std::int64_t, 3>& vertex, std::array<Rank, 8>& ranks) const noexcept;
+  /// Return the rank that owns a vertex, one of its sharers. Local: any rank may ask.
   [[nodiscard]] Rank owner(const std::array<std::int64_t, 3>& vertex) const noexcept;
   /// Return the rank that has a cell.
   [[nodiscard]] Rank rank_of_cell(std::array<std::int64_t, 3> cell) const noexcept;
@@ -132,6 +144,7 @@ class StructuredMesh {
 
   /// Check that both ranks of each pair of neighbours see the same shared vertices and ghosts. Collective.
   void validate() const;
+  /// Return the bytes that this rank holds, without the halos that `exchange` makes.
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 
  private:

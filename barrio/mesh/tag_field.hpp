@@ -9,6 +9,7 @@
 
 namespace barrio::mesh {
 
+/// Options of `tag_as_field`, the same on all ranks.
 struct TagFieldOptions {
   int n_components = 1;             ///< that the tag must have
   std::optional<double> fill = {};  ///< for entities without a value, if the tag has no default
@@ -25,6 +26,7 @@ struct TagFieldOptions {
 template <class T>
 Field<T> tag_as_field(Mesh& mesh, const std::string& name, Dim dim, const TagFieldOptions& options = {});
 
+/// Use the instantiation in the library, as for each type that a field may have.
 extern template Field<double> tag_as_field(Mesh&, const std::string&, Dim, const TagFieldOptions&);
 extern template Field<float> tag_as_field(Mesh&, const std::string&, Dim, const TagFieldOptions&);
 extern template Field<std::int32_t> tag_as_field(Mesh&, const std::string&, Dim, const TagFieldOptions&);

@@ -6,6 +6,7 @@
 
 namespace barrio::mesh {
 
+/// Options of `to_tables`, the same on all ranks.
 struct ToTablesOptions {
   bool with_fields = true;  ///< fields become tags
 };

@@ -125,8 +125,8 @@ std::span<const Id> distinct_corners(CellType type, std::span<const Id> nodes, s
 
 /// Sides of a type with fixed sides, each as a bit set of its corners' places.
 struct SideBits {
-  std::array<std::uint32_t, 12> bits{};
-  std::ptrdiff_t n = 0;
+  std::array<std::uint32_t, 12> bits{};  ///< of each side: bit i is the cell's corner i
+  std::ptrdiff_t n = 0;                  ///< sides of the type; only the first n of `bits` count
 };
 
 /// Return the sides or edges of a type. Cost: O(1), from a table.
