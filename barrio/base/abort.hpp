@@ -11,13 +11,14 @@ namespace barrio {
 /// Function that ends the job, and the rank named in its message. Base knows no MPI, so `mpi` installs it once MPI
 /// runs.
 struct AbortHook {
-  void (*end_job)(int exit_code) noexcept = nullptr;
-  Rank rank = 0;
-  int size = 1;
+  void (*end_job)(int exit_code) noexcept = nullptr;  ///< takes the exit code; null: only this process ends
+  Rank rank = 0;                                      ///< of this process, as messages name it
+  int size = 1;                                       ///< of the job, as messages name it
 };
 
 /// Install the hook for this process and return the previous one. Thread-safe only before threads start.
 AbortHook set_abort_hook(AbortHook hook) noexcept;
+/// Return the installed hook; its `end_job` is null if none was installed. Local.
 [[nodiscard]] AbortHook abort_hook() noexcept;
 
 /// Print `[rank r/n] message` on stderr and end the whole job at once. Local; never returns.

@@ -18,7 +18,9 @@ namespace barrio {
 template <class T, class Less = std::less<>, class Same = std::equal_to<>>
 class Distinct {
  public:
+  /// Make an empty collector. @param less, same  as the template parameters
   explicit Distinct(Less less = {}, Same same = {}) : less_(std::move(less)), same_(std::move(same)) {}
+  /// Add a value, in any order and with any repetition.
   void add(const T& item) {
     items_.push_back(item);
     if (items_.size() >= limit_) sort();

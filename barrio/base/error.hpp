@@ -12,7 +12,7 @@ namespace barrio {
 
 /// Outcome of a program; the values are the exit codes of every barrio program.
 enum class ErrorCode : int {
-  ok = 0,
+  ok = 0,         ///< success
   failed = 1,     ///< the machine or the file system refused
   usage = 2,      ///< the command line or an argument is wrong
   bad_input = 3,  ///< a file or its contents are wrong
@@ -20,6 +20,7 @@ enum class ErrorCode : int {
   internal = 70,  ///< a bug in barrio
 };
 
+/// Return the exit code of a program with this outcome.
 constexpr int exit_code(ErrorCode code) noexcept { return static_cast<int>(code); }
 
 /// Parts of a message that its reader can act on.
@@ -34,12 +35,18 @@ struct ErrorText {
 /// `AgreedError`.
 class Error : public std::exception {
  public:
+  /// Make an error from its parts; `what()` is built at once.
   Error(ErrorCode code, ErrorText text);
 
+  /// Return the kind of fault, which is also the exit code of a program that it ends.
   [[nodiscard]] ErrorCode code() const noexcept { return code_; }
+  /// Return the file, argument or rank that the message is about.
   [[nodiscard]] const std::string& subject() const noexcept { return text_.subject; }
+  /// Return the fault of the subject.
   [[nodiscard]] const std::string& cause() const noexcept { return text_.cause; }
+  /// Return the action that mends it; may be empty.
   [[nodiscard]] const std::string& remedy() const noexcept { return text_.remedy; }
+  /// Return all parts of the message.
   [[nodiscard]] const ErrorText& text() const noexcept { return text_; }
   /// Return one line: "subject: cause (remedy)".
   [[nodiscard]] const char* what() const noexcept override { return what_.c_str(); }
@@ -54,7 +61,9 @@ class Error : public std::exception {
 /// Throw it only where all ranks take the same branch; `mpi::agree` throws it after asking all of them.
 class AgreedError : public Error {
  public:
+  /// Make a fault that all ranks found: `first_rank()` is empty.
   using Error::Error;
+  /// Make it from the error of one rank. @param first_rank  lowest rank that found it; empty: all ranks did
   explicit AgreedError(const Error& error, std::optional<Rank> first_rank = {});
 
   /// Return the lowest rank that found the fault; empty if all ranks found the same fault.

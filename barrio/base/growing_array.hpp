@@ -48,13 +48,19 @@ class GrowingArray {
     detail::end_growth(capacity_ * sizeof(T));
   }
 
+  /// Return the number of items; the memory may hold more.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  /// Tell whether there are no items.
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
+  /// Return the address of the first item, null without memory; valid until the array grows or shrinks.
   [[nodiscard]] T* data() noexcept { return items_; }
+  /// Return the address of the first item to read; as above.
   [[nodiscard]] const T* data() const noexcept { return items_; }
   [[nodiscard]] T& operator[](std::size_t i) noexcept { return items_[i]; }
   [[nodiscard]] const T& operator[](std::size_t i) const noexcept { return items_[i]; }
+  /// Return the items in use to read; valid until the array grows or shrinks.
   [[nodiscard]] std::span<const T> items() const noexcept { return {items_, size_}; }
+  /// Return the items in use; as above.
   [[nodiscard]] std::span<T> items() noexcept { return {items_, size_}; }
 
   /// Reserve room for `capacity` items. @throws std::bad_alloc; as MemoryAccount::reserve, where this thread has an
@@ -73,6 +79,7 @@ class GrowingArray {
     if (size > capacity_) reserve(grown(size));
     size_ = size;
   }
+  /// Add an item after the last; it may lie in this array. @throws as reserve()
   void push_back(const T& item) {
     const T copy = item;  // the item may lie in this array
     if (size_ == capacity_) reserve(grown(size_ + 1));
@@ -83,6 +90,7 @@ class GrowingArray {
     const std::size_t before = capacity_;
     if (size_ < capacity_ && change_capacity(size_)) detail::end_growth((before - capacity_) * sizeof(T));
   }
+  /// Count the bytes reserved, in use or not.
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept { return std::uint64_t{capacity_} * sizeof(T); }
 
  private:

@@ -25,12 +25,15 @@ constexpr std::uint64_t mix64(std::uint64_t x) noexcept {
 /// canonical words) of each owned item, so it does not depend on order or rank count.
 class Hash64 {
  public:
+  /// Begin a hash; another seed gives another hash of the same words.
   explicit constexpr Hash64(std::uint64_t seed = 0) noexcept : state_(mix64(seed)) {}
 
+  /// Add one word.
   constexpr Hash64& add(std::uint64_t word) noexcept {
     state_ = mix64(state_ ^ word);
     return *this;
   }
+  /// Add one signed word, by its bit pattern.
   constexpr Hash64& add(std::int64_t word) noexcept { return add(static_cast<std::uint64_t>(word)); }
   /// Add the bit pattern, with -0.0 taken as +0.0.
   constexpr Hash64& add(double number) noexcept { return add(std::bit_cast<std::uint64_t>(number + 0.0)); }
@@ -40,11 +43,13 @@ class Hash64 {
     for (const char letter : text) add(std::int64_t{letter});
     return *this;
   }
+  /// Add the words one by one; their number is not added.
   template <class T>
   constexpr Hash64& add_all(std::span<const T> words) noexcept {
     for (const T& word : words) add(word);
     return *this;
   }
+  /// Return the hash of all that was added so far.
   [[nodiscard]] constexpr std::uint64_t value() const noexcept { return state_; }
 
  private:

@@ -12,8 +12,8 @@ namespace barrio {
 enum class InstructionSet {
   scalar,    ///< one number at a time
   baseline,  ///< common to all processors of the architecture: SSE2 on x86-64
-  avx2,
-  avx512,
+  avx2,      ///< 256-bit vectors of x86-64
+  avx512,    ///< 512-bit vectors of x86-64: its parts F, DQ and VL
 };
 
 /// Return the name as in BARRIO_ISA: "avx2".

@@ -17,7 +17,10 @@ class LineReader {
 
   /// Read the next line. @return false at the end of the file; `line_number()` stays at the last line then
   bool next_line();
+  /// Return the line read last, without its line end. Empty before the first one and after the last. It lives as long
+  /// as the reader.
   [[nodiscard]] std::string_view line() const noexcept { return line_; }
+  /// Return the number of that line, 1-based; 0 before the first.
   [[nodiscard]] int line_number() const noexcept { return line_number_; }
   /// Return the words of this line, separated by blanks and tabs. They live as long as the reader.
   [[nodiscard]] std::vector<std::string_view> words() const;
@@ -37,7 +40,9 @@ class LineReader {
   /// Throw an error about this line. @throws Error{bad_input} with subject "path:line"
   [[noreturn]] void fail(std::string cause, std::string remedy = {}) const;
 
+  /// Return the path as it was given.
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
+  /// Return the size of the whole file.
   [[nodiscard]] std::size_t size_bytes() const noexcept { return text_.size(); }
 
  private:

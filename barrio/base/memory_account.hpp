@@ -24,23 +24,32 @@ namespace barrio {
 class MemoryAccount {
  public:
   /// Whether bytes of an owner count against the limit.
-  enum class Counting { inside, beside };
+  enum class Counting {
+    inside,  ///< in the bytes of the account, and so against its limit
+    beside   ///< only in the bytes of the owner
+  };
 
   /// Bytes of one owner.
   class Owner {
    public:
+    /// Add bytes that the owner has taken. Any thread. Makes no room: that is `MemoryAccount::reserve()`.
     void add(std::uint64_t n_bytes) noexcept {
       raise(max_bytes_, bytes_.fetch_add(n_bytes, std::memory_order_relaxed) + n_bytes);
       if (counting_ == Counting::inside) account_.add(n_bytes);
     }
+    /// Subtract bytes that the owner has released. Any thread. @pre it holds them
     void subtract(std::uint64_t n_bytes) noexcept {
       bytes_.fetch_sub(n_bytes, std::memory_order_relaxed);
       if (counting_ == Counting::inside) account_.bytes_.fetch_sub(n_bytes, std::memory_order_relaxed);
     }
+    /// Return the bytes held now.
     [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_.load(std::memory_order_relaxed); }
+    /// Return the most bytes held at one time so far.
     [[nodiscard]] std::uint64_t max_bytes() const noexcept { return max_bytes_.load(std::memory_order_relaxed); }
+    /// Return the name, as in the JSON of the account.
     [[nodiscard]] const std::string& name() const noexcept { return name_; }
 
+    /// Make an owner that the account does not list; use `add_owner()`.
     Owner(MemoryAccount& account, std::string name, Counting counting)
         : account_(account), name_(std::move(name)), counting_(counting) {}
 
@@ -66,11 +75,15 @@ class MemoryAccount {
   /// @throws as the function that frees memory
   bool reserve(std::uint64_t n_bytes);
 
+  /// Return the bytes held now by owners that count inside.
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_.load(std::memory_order_relaxed); }
+  /// Return the most bytes that they held at one time so far.
   [[nodiscard]] std::uint64_t max_bytes() const noexcept { return max_bytes_.load(std::memory_order_relaxed); }
+  /// Return all owners in the order they were added, those beside too.
   [[nodiscard]] const std::deque<Owner>& owners() const noexcept { return owners_; }
   /// Return the limit; UINT64_MAX: none.
   [[nodiscard]] std::uint64_t limit() const noexcept { return limit_; }
+  /// Tell whether there is a limit.
   [[nodiscard]] bool has_limit() const noexcept { return limit_ != UINT64_MAX; }
   /// Return the most bytes at one time: `{"max_bytes": N, "owners": {"tiles": N, ...}}`, with the limit if there is
   /// one.
@@ -100,6 +113,7 @@ class MemoryAccount {
 /// arrays is the caller's again. Scopes may be nested: the innermost counts.
 class MemoryGrowth {
  public:
+  /// Begin the scope on this thread, which also ends it. Account and owner outlive it.
   MemoryGrowth(MemoryAccount& account, MemoryAccount::Owner& owner) noexcept;
   ~MemoryGrowth();
   MemoryGrowth(const MemoryGrowth&) = delete;

@@ -28,10 +28,11 @@ struct Profile {
   std::uint64_t detached_bytes = 0;          ///< sends up to this size complete before their receiver calls MPI
   double test_seconds = 0.3e-6;              ///< duration of a test that finds no message
   double near_cost = 1.0;                    ///< cost of a small message within a node over that of one between nodes
-  bool is_measured = false;
+  bool is_measured = false;                  ///< false: these are the defaults
 
   /// Number of `times`. Their sizes are 1 KiB, 4 KiB, 16 KiB ... 4 MiB.
   static constexpr std::size_t n_sizes = 7;
+  /// Return the message size of `times[i]`, in bytes.
   static constexpr std::uint64_t size_bytes(std::size_t i) noexcept { return std::uint64_t{1024} << (2 * i); }
   std::array<MessageTimes, n_sizes> times = {};  ///< all 0 where not measured
 

@@ -16,8 +16,8 @@ namespace barrio {
 
 /// Part of long work: its region in the trace, and its usual share of the whole.
 struct WorkStep {
-  const char* region;
-  double share;
+  const char* region;  ///< text of its `RegionName`
+  double share;        ///< > 0, in any unit: only ratios count
 };
 
 /// Progress bar on stderr, shown while this object lives. Local. It draws only if `speaks` is true (rank 0), if stderr
@@ -25,6 +25,7 @@ struct WorkStep {
 /// draws ten times a second. Without drawing there is no thread and no cost. One at a time.
 class Progress {
  public:
+  /// Begin to show progress. @param title  text before the bar @param speaks  whether this rank draws
   Progress(std::string title, bool speaks);
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -55,7 +56,7 @@ class Progress {
   /// Write a bar of steps: "load [====    ] 50 %  mesh.ghosts, 3.0 s". @param width  as above
   static std::string render_step(const std::string& title, double part, const char* region, double elapsed_seconds,
                                  int width = default_width);
-  static constexpr int default_width = 80;
+  static constexpr int default_width = 80;  ///< columns where neither terminal nor COLUMNS tells
   /// Return the columns of the terminal on stderr: of the terminal itself, else COLUMNS, else the default.
   static int columns();
 

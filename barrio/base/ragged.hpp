@@ -32,6 +32,7 @@ class Ragged {
     return out;
   }
 
+  /// Return the number of rows, empty ones too.
   [[nodiscard]] std::size_t size() const noexcept { return offsets_.size() - 1; }
   [[nodiscard]] std::span<const T> operator[](std::size_t row) const& noexcept {
     return std::span<const T>(items_).subspan(offsets_[row], offsets_[row + 1] - offsets_[row]);
@@ -47,9 +48,11 @@ class Ragged {
   }
   /// Return the items of all rows, concatenated.
   [[nodiscard]] const std::vector<T>& items() const& noexcept { return items_; }
+  /// Refuse a temporary, whose items would be gone; see take_items().
   const std::vector<T>& items() const&& = delete;
   /// Take the items of all rows, concatenated; the rows are lost.
   [[nodiscard]] std::vector<T> take_items() && noexcept { return std::move(items_); }
+  /// Count the bytes of items and offsets, capacity included.
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept {
     return barrio::memory_bytes(offsets_) + barrio::memory_bytes(items_);
   }

@@ -12,8 +12,8 @@ namespace barrio {
 /// Division of rows 0..n_rows into one contiguous slab per rank, as even as possible: rank r has [n_rows * r / n_ranks,
 /// n_rows * (r + 1) / n_ranks). Everything is closed form; nothing is stored per rank.
 struct Slabs {
-  std::int64_t n_rows = 0;
-  int n_ranks = 1;
+  std::int64_t n_rows = 0;  ///< of all ranks
+  int n_ranks = 1;          ///< >= 1
 
   /// Return the first row of a rank; `first(n_ranks)` is the end.
   [[nodiscard]] constexpr std::int64_t first(Rank rank) const noexcept {
@@ -22,6 +22,7 @@ struct Slabs {
     const std::int64_t remainder = n_rows % n_ranks;
     return quotient * rank + remainder * rank / n_ranks;
   }
+  /// Return the number of rows of a rank; may be 0.
   [[nodiscard]] constexpr std::size_t size(Rank rank) const noexcept { return first(rank + 1) - first(rank); }
   /// Find the rank whose slab holds a row. @pre 0 <= row < n_rows
   [[nodiscard]] constexpr Rank rank_of(std::int64_t row) const noexcept {
@@ -33,6 +34,7 @@ struct Slabs {
     while (row >= first(guess + 1)) ++guess;
     return guess;
   }
+  /// Find the rank whose slab holds an id. @pre 0 <= value(row) < n_rows
   [[nodiscard]] constexpr Rank rank_of(GlobalId row) const noexcept { return rank_of(value(row)); }
 };
 

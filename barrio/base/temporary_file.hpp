@@ -13,7 +13,10 @@ namespace barrio {
 Error cannot_write(const std::string& path, const std::string& reason);
 
 /// Ways to write a result: a file that takes its place when it is complete, or also a device or pipe that stays.
-enum class WrittenAs { file, file_or_device };
+enum class WrittenAs {
+  file,           ///< regular file that replaces the old one when it is complete
+  file_or_device  ///< also a device or pipe, written in place
+};
 
 /// Try whether a result can be written to its path, before the work that makes it: write a small file beside it, and
 /// remove that. A device or pipe that stays is not tried. Local.
@@ -34,7 +37,10 @@ class TemporaryFile {
  public:
   /// Number of jobs that may write a result at one time: one; or several, each process to its own file
   /// (`PATH.part4711`), of which the last to complete wins.
-  enum class Writers { one, several };
+  enum class Writers {
+    one,     ///< another job is refused meanwhile
+    several  ///< each process has a file with its process id in the name
+  };
 
   TemporaryFile() = default;
   /// Make and lock the file. Local. @throws Error{failed} naming the path if it cannot be made, or another job writes
@@ -53,6 +59,7 @@ class TemporaryFile {
 
   /// Return the name of the file of a single writer.
   static std::string name_for(const std::string& path);
+  /// Return the path of the temporary file itself; empty if there was none.
   [[nodiscard]] const std::string& name() const& noexcept { return name_; }
   /// Duplicate the descriptor for writing; the caller closes it and checks the result: some file systems report a
   /// failed write only then. @return -1, with errno, on failure
@@ -61,6 +68,7 @@ class TemporaryFile {
   /// Complete the file: rename it to PATH. Local. @return 0, or the system's error number; ESTALE if another job
   /// replaced it
   [[nodiscard]] int complete() noexcept;
+  /// Remove the file, unless it is complete or another job replaced it. Local.
   void remove() noexcept;
 
  private:

@@ -16,14 +16,14 @@ namespace barrio {
 /// Name of a region of the program, defined once as a constant: `constexpr RegionName resolve{"mesh.resolve"};`
 /// The text must outlive every Trace: use string literals.
 struct RegionName {
-  const char* text;
+  const char* text;  ///< "room.phase"; a string literal
 };
 
 /// Time and number of entries of one region, on one rank.
 struct RegionTotal {
-  std::string name;
-  std::uint64_t count = 0;
-  double seconds = 0.0;  ///< inclusive of inner regions
+  std::string name;         ///< text of its `RegionName`
+  std::uint64_t count = 0;  ///< entries that have ended
+  double seconds = 0.0;     ///< inclusive of inner regions
 };
 
 /// Record of the time that one rank spends in each region. Local. A Trace belongs to one thread; `current`,
@@ -31,39 +31,52 @@ struct RegionTotal {
 /// also keeps each scope for a timeline.
 class Trace {
  public:
-  enum class Mode { off, totals, events };
+  /// Detail of the record.
+  enum class Mode {
+    off,     ///< only the innermost region, for `current()`
+    totals,  ///< number and time of the entries of each region
+    events   ///< also begin and end of each entry, and what other threads add
+  };
   /// Seconds since an arbitrary fixed start; monotonic.
   using Clock = double (*)();
 
+  /// Make an empty record. @param clock  source of all its times
   explicit Trace(Mode mode = Mode::off, Clock clock = &steady_seconds) noexcept : mode_(mode), clock_(clock) {}
 
+  /// Entry of a region that has ended.
   struct Event {
-    std::uint32_t region;
-    double begin_seconds;
-    double end_seconds;
+    std::uint32_t region;  ///< for `region_name()`
+    double begin_seconds;  ///< by the clock of the Trace
+    double end_seconds;    ///< by the clock of the Trace
   };
   /// Work beside the thread of the Trace.
   struct BesideEvent {
-    const char* track;
-    const char* name;
-    double begin_seconds;
-    double end_seconds;
+    const char* track;     ///< row of the timeline, such as "disk"; a literal
+    const char* name;      ///< text of its `RegionName`
+    double begin_seconds;  ///< as the caller measured it, by the same clock
+    double end_seconds;    ///< as the caller measured it, by the same clock
   };
   /// Value of a number at a time.
   struct Sample {
-    const char* name;
-    double seconds;
-    double value;
+    const char* name;  ///< text of its `RegionName`
+    double seconds;    ///< when it was added, by the clock of the Trace
+    double value;      ///< in the unit of the caller
   };
 
+  /// Return the detail that is recorded now.
   [[nodiscard]] Mode mode() const noexcept { return mode_.load(std::memory_order_relaxed); }
+  /// Set the detail from now on. A region counts only if it neither begins nor ends in mode `off`.
   void set_mode(Mode mode) noexcept { mode_.store(mode, std::memory_order_relaxed); }
+  /// Return the time by its clock, in seconds.
   [[nodiscard]] double now() const { return clock_(); }
 
   /// Return the totals in the order the regions were first entered.
   [[nodiscard]] std::vector<RegionTotal> totals() const;
+  /// Return the entries that ended, or were added, in mode `events`, in this order.
   [[nodiscard]] const std::deque<Event>& events() const& noexcept { return events_; }
+  /// Refuse a temporary, whose events would be gone.
   const std::deque<Event>& events() const&& = delete;
+  /// Return the name of a region. @param region  that of an Event of this Trace
   [[nodiscard]] std::string_view region_name(std::uint32_t region) const { return regions_[region].name.text; }
   /// Add time that was measured elsewhere.
   void add(RegionName name, double begin_seconds, double end_seconds);
@@ -75,11 +88,13 @@ class Trace {
   void sample(RegionName name, double value);
   /// Copy the events beside the thread, and the samples, in the order in which they were added. Any thread may call it.
   [[nodiscard]] std::vector<BesideEvent> events_beside() const;
+  /// Copy the samples, in the order in which they were added. Any thread may call it.
   [[nodiscard]] std::vector<Sample> samples() const;
 
   /// Return the innermost open region, in every mode; null outside of all. Any thread may ask.
   [[nodiscard]] const char* current() const noexcept { return current_.load(std::memory_order_relaxed); }
 
+  /// Return the seconds of this machine's steady clock: the default clock. Any thread may call it.
   static double steady_seconds();
 
  private:
@@ -104,6 +119,7 @@ class Trace {
 /// Timer of the enclosing block under a name. Local. All phase times that barrio prints come from it.
 class Region {
  public:
+  /// Enter a region, until the end of the block. The trace outlives it.
   Region(Trace& trace, RegionName name) : trace_(trace), outer_(trace.current()) {
     trace_.current_.store(name.text, std::memory_order_relaxed);
     if (trace_.mode() == Trace::Mode::off) return;

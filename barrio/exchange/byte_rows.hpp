@@ -15,13 +15,14 @@ namespace barrio::exchange {
 
 /// Column of values whose type only the caller knows, borrowed. Shape (n_rows, value_bytes).
 struct ByteColumn {
-  const std::byte* values;
+  const std::byte* values;  ///< row after row; not read if there are no rows
   std::size_t value_bytes;  ///< >= 1
 };
 
 /// Received rows, ordered by sender and then as in the sender's list.
 struct ReceivedRows {
-  std::vector<Rank> from;
+  std::vector<Rank> from;  ///< sender of each row; may be this rank
+  /// As many as were sent, each with the bytes of its values, shape (rows, value_bytes).
   std::vector<std::vector<std::byte>> columns;
 };
 

@@ -30,8 +30,10 @@ class ByteValues {
   }
   /// Add an entry without a value.
   void add_nothing() { add_size(nothing); }
+  /// Return the number of entries, those without a value too.
   [[nodiscard]] std::size_t size() const noexcept { return n_; }
 
+  /// Write all entries to a message, where a ByteValuesView reads them.
   void put_into(MessageWriter& message) const {
     const Head head{static_cast<std::int64_t>(n_), sizes_.empty() ? size_ : varies};
     message.put(std::span(&head, 1));
@@ -64,6 +66,7 @@ class ByteValues {
 /// if lengths vary, else O(1).
 class ByteValuesView {
  public:
+  /// Read the entries that `ByteValues::put_into` wrote at this place of the message; the reader moves past them.
   explicit ByteValuesView(MessageReader& message) {
     const ByteValues::Head head = message.get<ByteValues::Head>()[0];
     n_ = head.n;
@@ -78,6 +81,7 @@ class ByteValuesView {
       if (size > 0) at += size;
     }
   }
+  /// Return the number of entries, those without a value too.
   [[nodiscard]] std::size_t size() const noexcept { return n_; }
   /// Tell whether the i-th entry has a value; a value may have no bytes.
   [[nodiscard]] bool has(std::size_t i) const noexcept {

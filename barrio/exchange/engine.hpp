@@ -32,12 +32,13 @@ enum class Queues {
 enum class EngineMode {
   automatic,  ///< only where the node has a core for them besides the computing ones
   on,         ///< even if they take time from computing threads
-  off,
+  off,        ///< no threads: exchanges choose another strategy
 };
 
+/// Options of the Engine of this rank.
 struct EngineOptions {
-  Queues queues = Queues::one;
-  EngineMode mode = EngineMode::automatic;
+  Queues queues = Queues::one;              ///< two need MPI_THREAD_MULTIPLE
+  EngineMode mode = EngineMode::automatic;  ///< by default off where no core is spare
   /// Threads per queue; more than one needs MPI_THREAD_MULTIPLE. Exchanges are distributed over them by tag, so those
   /// with the same tag keep their order.
   int n_threads = 1;
@@ -67,6 +68,7 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
+  /// Tell whether it has threads.
   [[nodiscard]] bool is_on() const noexcept { return threads_ != nullptr; }
   /// Return the reason why it has no threads; empty if it has.
   [[nodiscard]] const std::string& why_off() const& noexcept { return why_off_; }

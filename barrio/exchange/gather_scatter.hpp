@@ -25,18 +25,21 @@ struct Sum {
     return static_cast<T>(a + b);
   }
 };
+/// Operator: the product of two values.
 struct Product {
   template <class T>
   constexpr T operator()(const T& a, const T& b) const {
     return static_cast<T>(a * b);
   }
 };
+/// Operator: the smaller of two values; the first if neither is smaller.
 struct Min {
   template <class T>
   constexpr T operator()(const T& a, const T& b) const {
     return b < a ? b : a;
   }
 };
+/// Operator: the larger of two values; the first if neither is larger.
 struct Max {
   template <class T>
   constexpr T operator()(const T& a, const T& b) const {
@@ -44,8 +47,9 @@ struct Max {
   }
 };
 
+/// Options of a GatherScatter; the same on all ranks.
 struct GatherScatterOptions {
-  GatherMethod method = GatherMethod::automatic;
+  GatherMethod method = GatherMethod::automatic;  ///< `automatic` times them once, when the plan is made
   /// `automatic` does not try `pairwise` if more ranks than this share one id: its tables are quadratic in that number.
   std::uint64_t max_pairwise_ranks = 64;
 };
@@ -94,19 +98,23 @@ class GatherScatter {
 
   /// Return the method in use; never automatic.
   [[nodiscard]] GatherMethod method() const noexcept;
+  /// Duration of one method, as `automatic` measured it.
   struct Timing {
-    GatherMethod method;
-    double seconds;  ///< of one exchange of a double per position, on the slowest rank
+    GatherMethod method;  ///< never `automatic`
+    double seconds;       ///< of one exchange of a double per position, on the slowest rank
   };
   /// Return the timings of `automatic`, the same on all ranks; empty if it had no choice.
   [[nodiscard]] std::span<const Timing> timings() const& noexcept { return timings_; }
+  /// Refuse a temporary, whose timings would be gone.
   std::span<const Timing> timings() const&& = delete;
   /// Return the other ranks that this one exchanges values with, ascending; with `crystal` the values pass through
   /// further ranks.
   [[nodiscard]] std::span<const Rank> neighbours() const& noexcept;
+  /// Refuse a temporary, whose neighbours would be gone.
   std::span<const Rank> neighbours() const&& = delete;
   /// Count the ids of this rank that have another position, here or elsewhere.
   [[nodiscard]] std::size_t n_shared() const noexcept;
+  /// Count the bytes of plan and buffers on this rank.
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 
  private:

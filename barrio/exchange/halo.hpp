@@ -22,21 +22,24 @@ namespace barrio::exchange {
 /// Plan of a halo: the local values that are copies of other ranks' values, and their owners. Built once and shared by
 /// all fields of one numbering. Copies follow the owned values, grouped by owner, so a receive needs no unpacking.
 struct HaloPlan {
+  /// Copies of the values of one owner.
   struct Incoming {
-    Rank owner;
-    LocalId first;  ///< copies first .. first + count belong to `owner`
-    std::int32_t count;
+    Rank owner;          ///< rank that sends them
+    LocalId first;       ///< copies first .. first + count belong to `owner`
+    std::int32_t count;  ///< >= 1
   };
-  std::vector<Incoming> incoming;  ///< by ascending owner
-  std::vector<Rank> readers;       ///< ranks that hold copies of owned values, ascending
-  std::vector<std::size_t> out_offsets{0};
-  std::vector<LocalId> out;  ///< values to send, grouped by reader, in the reader's order
-  mpi::TagBlock tags;        ///< `n_tags`: the exchanges of a plan take one each
-  static constexpr int n_tags = 256;
+  std::vector<Incoming> incoming;           ///< by ascending owner
+  std::vector<Rank> readers;                ///< ranks that hold copies of owned values, ascending
+  std::vector<std::size_t> out_offsets{0};  ///< into `out`: the first value of each reader, and the end
+  std::vector<LocalId> out;                 ///< values to send, grouped by reader, in the reader's order
+  mpi::TagBlock tags;                       ///< `n_tags`: the exchanges of a plan take one each
+  static constexpr int n_tags = 256;        ///< size of `tags`; further exchanges share them
 
+  /// Return the values to send to a reader. @param reader  its place in `readers`
   [[nodiscard]] std::span<const LocalId> sent_to(std::size_t reader) const& noexcept {
     return std::span<const LocalId>(out).subspan(out_offsets[reader], out_offsets[reader + 1] - out_offsets[reader]);
   }
+  /// Count the bytes of the lists on this rank.
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 };
 
@@ -51,9 +54,9 @@ HaloPlan plan_halo(mpi::Context& context, std::span<const GlobalId> copies, std:
 
 /// Operator that combines an owner's value with those of its copies.
 enum class Reduction {
-  sum,
-  min,
-  max,
+  sum,  ///< of the owner's value and those of all copies
+  min,  ///< smallest of these
+  max,  ///< largest of these
   any,  ///< the first that is not 0: the owner's, else that of the lowest rank; else 0
 };
 
@@ -148,6 +151,7 @@ class HaloExchange {
   [[nodiscard]] std::uint64_t n_exchanges() const noexcept { return n_exchanges_; }
   /// Return the statistics of the exchange, with its strategy.
   [[nodiscard]] const RepeatedExchangeStatistics& statistics() const& noexcept { return exchange_.statistics(); }
+  /// Return the plan; it lives at least as long as the exchange.
   [[nodiscard]] const HaloPlan& plan() const& noexcept { return *plan_; }
 
  private:

@@ -16,10 +16,12 @@ namespace barrio::exchange {
 /// Send its bytes in a `ByteRound`, in `Parcels<std::byte>`, or in any other way that keeps them aligned.
 class MessageWriter {
  public:
+  /// Add an array, by a copy of its items.
   template <mpi::Trivial T>
   void put(const std::vector<T>& items) {
     put(std::span<const T>(items));
   }
+  /// Add an array, by a copy of its items.
   template <mpi::Trivial T>
   void put(std::span<const T> items) {
     const std::uint64_t n = items.size();
@@ -37,7 +39,9 @@ class MessageWriter {
     std::memcpy(&bytes_[at], &n, sizeof n);
     return {reinterpret_cast<T*>(bytes_.data() + at + sizeof n), n_items};
   }
+  /// Return the message so far; valid until the next call that adds or clears.
   [[nodiscard]] std::span<const std::byte> bytes() const& noexcept { return bytes_; }
+  /// Begin an empty message; the memory stays.
   void clear() noexcept { bytes_.clear(); }
 
  private:
@@ -51,7 +55,9 @@ class MessageWriter {
 class MessageReader {
  public:
   MessageReader() = default;
+  /// Read a message from its start. @param bytes  borrowed as long as the reader and its spans are used
   explicit MessageReader(std::span<const std::byte> bytes) : bytes_(bytes) {}
+  /// Return the next array, in place. @pre it was put with this type
   template <mpi::Trivial T>
   [[nodiscard]] std::span<const T> get() {
     std::uint64_t n = 0;

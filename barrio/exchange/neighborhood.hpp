@@ -24,15 +24,16 @@ enum class Delivery {
   by_rank,  ///< by ascending sender, the same on every run: the reader waits for the end of the round
 };
 
+/// Options of a Neighborhood; the same on all ranks, except `node`.
 struct NeighborhoodOptions {
   /// Size of a packet with its header. 0: the first packet of a round to a neighbour is as large as earlier rounds to
   /// it suggest, between 1 KiB and eight times the packet size of the context's profile; further packets have the
   /// profile's size.
   std::uint32_t packet_bytes = 0;
-  std::uint32_t ring_depth = 0;  ///< send buffers per neighbour; 0 takes the context's profile
-  Termination termination = Termination::neighbourhood;
-  Delivery delivery = Delivery::arrival;
-  Routing routing = Routing::direct;
+  std::uint32_t ring_depth = 0;                          ///< send buffers per neighbour; 0 takes the context's profile
+  Termination termination = Termination::neighbourhood;  ///< of rounds whose RoundOptions have none
+  Delivery delivery = Delivery::arrival;                 ///< `by_rank` makes the order of reading repeatable
+  Routing routing = Routing::direct;                     ///< `by_node` only with `Termination::neighbourhood`
   /// For `Routing::by_node`: a number >= 0 common to the ranks of a node; given on all ranks or on none. By default
   /// ranks that share memory are one node; a socket is another choice.
   std::optional<int> node = {};
@@ -83,7 +84,9 @@ class Neighborhood {
 
   /// Return the neighbours, ascending.
   [[nodiscard]] std::span<const Rank> neighbours() const& noexcept;
+  /// Refuse a temporary, whose neighbours would be gone.
   std::span<const Rank> neighbours() && = delete;
+  /// Return the context that it was made with.
   [[nodiscard]] mpi::Context& context() const noexcept;
   /// Return the path of messages to other nodes; with `Routing::automatic` the chosen one.
   [[nodiscard]] Routing routing() const noexcept;
@@ -132,6 +135,7 @@ class Neighborhood {
   [[nodiscard]] std::uint64_t epoch() const noexcept;
   /// Return the statistics of this rank's messages so far. Local.
   [[nodiscard]] const RoundStatistics& statistics() const& noexcept;
+  /// Count the bytes of buffers and tables on this rank.
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 
  private:

@@ -68,7 +68,7 @@ enum class Route {
 
 /// Options of a transfer, the same on all ranks.
 struct TransferOptions {
-  Route route = Route::automatic;
+  Route route = Route::automatic;  ///< all give the same rows in the same order
 };
 
 /// Method that combines the values of an id. All methods give the same result, bit by bit.

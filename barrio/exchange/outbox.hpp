@@ -50,14 +50,20 @@ class Outbox {
 /// Reader of such records, word by word, in the order they were written.
 class WordReader {
  public:
+  /// Read words from the first one on. @param words  borrowed
   explicit WordReader(std::span<const std::int64_t> words) : words_(words) {}
+  /// Take the next word. @pre !done()
   std::int64_t get() { return words_[at_++]; }
+  /// Take the next word as a global id.
   GlobalId get_id() { return GlobalId{get()}; }
+  /// Take the next word as a double with the same bits.
   double get_double() { return std::bit_cast<double>(get()); }
+  /// Take the next `n` words, in place. @pre there are as many
   std::span<const std::int64_t> get(std::size_t n) {
     at_ += n;
     return words_.subspan(at_ - n, n);
   }
+  /// Tell whether all words were taken.
   [[nodiscard]] bool done() const noexcept { return at_ == words_.size(); }
 
  private:

@@ -25,7 +25,7 @@ constexpr std::size_t padded(std::size_t n_bytes) noexcept { return (n_bytes + 7
 
 /// Header of a message buffer of a round; messages follow it back to back.
 struct PacketHeader {
-  std::uint64_t payload_bytes : 40;
+  std::uint64_t payload_bytes : 40;  ///< of messages, without this header and introductions
   /// In the last packet of a round to this neighbour 1 + the number of introductions after the payload; else 0. In a
   /// stream: what it announces.
   std::uint64_t last : 24;
@@ -45,21 +45,21 @@ struct RoundOptions {
 
 /// Messages and bytes that a rank sent and received in the rounds of one neighbourhood.
 struct RoundStatistics {
-  std::uint64_t rounds = 0;
-  std::uint64_t packets_sent = 0;  ///< MPI messages, second waves and parcels included
-  std::uint64_t packets_received = 0;
-  std::uint64_t bytes_sent = 0;  ///< with headers
-  std::uint64_t bytes_received = 0;
-  std::uint64_t parcels_sent = 0;  ///< to ranks that were not neighbours
-  std::uint64_t parcels_received = 0;
-  std::uint64_t waits_for_room = 0;  ///< times a full send ring stopped the writer
-  std::uint64_t collectives = 0;     ///< calls, with a termination that needs them
+  std::uint64_t rounds = 0;            ///< that have ended, cancelled ones too
+  std::uint64_t packets_sent = 0;      ///< MPI messages, second waves and parcels included
+  std::uint64_t packets_received = 0;  ///< MPI messages, second waves and parcels included
+  std::uint64_t bytes_sent = 0;        ///< with headers
+  std::uint64_t bytes_received = 0;    ///< with headers
+  std::uint64_t parcels_sent = 0;      ///< to ranks that were not neighbours
+  std::uint64_t parcels_received = 0;  ///< from ranks that were not neighbours
+  std::uint64_t waits_for_room = 0;    ///< times a full send ring stopped the writer
+  std::uint64_t collectives = 0;       ///< calls, with a termination that needs them
 };
 
 /// Place of the next message to a neighbour. Without a buffer both `at` and `end` are null.
 struct SendCursor {
-  std::byte* at = nullptr;
-  std::byte* end = nullptr;
+  std::byte* at = nullptr;   ///< place of the next message
+  std::byte* end = nullptr;  ///< end of the room for messages
   std::byte* run = nullptr;  ///< head of the run of messages that continues at `at`, in the same buffer
 };
 
@@ -152,13 +152,16 @@ class PacketRound {
     SendCursor elsewhere;
     return detail::begin_run(elsewhere, place, n_bytes);
   }
+  /// Close the round. As `Round::close`.
   void close();
+  /// Return the number of neighbours that can be written to; the end of a round may add some.
   [[nodiscard]] std::size_t n_channels() const noexcept { return n_channels_; }
   /// Way to a neighbour, which outlives a move of the round. @throws Error{usage} unless channel < n_channels()
   struct Way {
-    detail::RoundCore* core;
-    SendCursor* cursor;
-    std::size_t channel;
+    detail::RoundCore* core;  ///< of the neighbourhood; borrowed
+    SendCursor* cursor;       ///< of this neighbour; borrowed
+    std::size_t channel;      ///< place of the neighbour in `Neighborhood::neighbours()`
+    /// Reserve room for a message. As `PacketRound::allocate`.
     std::byte* allocate(std::size_t n_bytes) {
       if (static_cast<std::size_t>(cursor->end - cursor->at) < n_bytes) [[unlikely]]
         return make_room(*core, channel, n_bytes);
@@ -172,21 +175,25 @@ class PacketRound {
       return detail::begin_run(*cursor, place, n_bytes);
     }
   };
+  /// Tag of a channel that is known to be less than `n_channels()`.
   struct Unchecked {};
-  static constexpr Unchecked unchecked{};
+  static constexpr Unchecked unchecked{};  ///< for `way()`
+  /// Return the way to a neighbour, without a check. @pre channel < n_channels()
   [[nodiscard]] Way way(std::size_t channel, Unchecked /*known*/) noexcept {
     return {core_, cursors_ + channel, channel};
   }
+  /// Return the way to a neighbour. @throws Error{usage} unless channel < n_channels()
   [[nodiscard]] Way way(std::size_t channel) {
     if (channel >= n_channels_) [[unlikely]]
       refuse_channel(channel);
     return {core_, cursors_ + channel, channel};
   }
 
+  /// Packet that has arrived, in place.
   struct Packet {
-    Rank from = -1;
-    std::span<const std::byte> payload;
-    detail::MessageKind kind;
+    Rank from = -1;                      ///< sender; -1 if there is no packet
+    std::span<const std::byte> payload;  ///< messages back to back, without the header; may be empty
+    detail::MessageKind kind;            ///< as its sender began the round
   };
   /// Wait for the next packet in order of arrival; empty at the end of the round. Its bytes live until the next call.
   /// @throws Error{usage}, once the round is over, if a rank began a round of another kind, naming the lowest such rank

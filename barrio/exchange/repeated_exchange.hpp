@@ -23,18 +23,19 @@ class RepeatedCore;
 
 /// Message that a RepeatedExchange sends in every round.
 struct Outgoing {
-  Rank to = 0;
-  std::size_t n_bytes = 0;
+  Rank to = 0;              ///< any rank, this one too; several messages may have the same
+  std::size_t n_bytes = 0;  ///< less than 2 GiB; may be 0
 };
 
 /// Message that it receives in every round, straight into place.
 struct Incoming {
-  Rank from = 0;
+  Rank from = 0;               ///< any rank, this one too
   std::span<std::byte> bytes;  ///< borrowed as long as the exchange lives
 };
 
+/// Options of a RepeatedExchange.
 struct RepeatedExchangeOptions {
-  Strategy strategy = Strategy::automatic;
+  Strategy strategy = Strategy::automatic;  ///< may differ between ranks; exceptions see `Strategy`
   /// Tests of a round while the caller computes. 0: as many as the context's profile tells, but at most 1 % of the time
   /// between begin() and end().
   std::uint32_t n_tests = 0;
@@ -68,8 +69,8 @@ struct RepeatedExchangeSeconds {
 
 /// Counts of an exchange so far.
 struct RepeatedExchangeStatistics {
-  std::uint64_t n_rounds = 0;
-  std::uint64_t n_tests = 0;  ///< made by progress()
+  std::uint64_t n_rounds = 0;  ///< that have ended
+  std::uint64_t n_tests = 0;   ///< made by progress()
   /// Rounds whose messages had all arrived when end() was called, as far as the strategy tests before.
   std::uint64_t n_done_before_end = 0;
   Strategy strategy = Strategy::automatic;  ///< of the last round
@@ -110,6 +111,7 @@ class RepeatedExchange {
 
   /// Return the buffer of an outgoing message; fill it before begin() or in `pack`.
   [[nodiscard]] std::span<std::byte> outgoing(std::size_t i) const& noexcept;
+  /// Return the number of outgoing messages of a round, as they were listed.
   [[nodiscard]] std::size_t n_outgoing() const noexcept;
 
   /// Start a round. Local; from the second round on, with `wait_each` it waits for each send, which may take until its
@@ -131,8 +133,11 @@ class RepeatedExchange {
   /// no use any more
   void end(const Arrived& arrived = {});
 
+  /// Tell whether a round has begun and not ended.
   [[nodiscard]] bool is_travelling() const noexcept;
+  /// Return the statistics of this rank so far. Local.
   [[nodiscard]] const RepeatedExchangeStatistics& statistics() const& noexcept;
+  /// Count the bytes that it holds on this rank, without the caller's receive buffers.
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 
  private:

@@ -23,15 +23,15 @@ class Neighborhood;
 /// Message and the neighbour it came from.
 template <class T>
 struct Received {
-  Rank from;
-  T message;
+  Rank from;  ///< sender; this rank too, if it writes to itself
+  T message;  ///< a copy; in rounds of bytes a span that lives until the next step
 };
 
 /// Consecutive messages of one neighbour, in place in the receive buffer.
 template <class T>
 struct ReceivedRun {
-  Rank from;
-  std::span<const T> messages;
+  Rank from;                    ///< sender of all of them
+  std::span<const T> messages;  ///< in the order of sending; at least one
 };
 
 namespace detail {
@@ -224,7 +224,9 @@ class Round {
   /// Channel to one neighbour, without look-up, until the round is closed. The round may be moved meanwhile.
   class Channel {
    public:
+    /// Allocate a message: write it before the next call on the round. As `Round::allocate`.
     T& allocate() { return *new (way_.allocate(sizeof(T))) T; }
+    /// Allocate `n` contiguous messages. As `Round::allocate`.
     std::span<T> allocate(std::size_t n) {
       return n == 0 ? std::span<T>() : make_messages(way_.allocate(bytes_of(n)), n);
     }
@@ -336,7 +338,9 @@ class ByteRound : public detail::RoundOfBytes<detail::ByteReader> {
   /// Channel to one neighbour, without look-up. As `Round::Channel`.
   class Channel {
    public:
+    /// Allocate a message of `n_bytes`. As `ByteRound::allocate`.
     std::span<std::byte> allocate(std::size_t n_bytes) { return {way_.allocate_bytes(n_bytes), n_bytes}; }
+    /// Send a copy of a message. As allocate().
     void send(std::span<const std::byte> bytes) { detail::copy_bytes(bytes, allocate(bytes.size()).data()); }
 
    private:
@@ -358,6 +362,7 @@ class ByteRound : public detail::RoundOfBytes<detail::ByteReader> {
 /// Its functions are local; their order is as in `Round`.
 class SizedRound : public detail::RoundOfBytes<detail::SizedReader> {
  public:
+  /// Return the size of each message, as given when the round began.
   [[nodiscard]] std::size_t message_bytes() const noexcept { return reader_.message_bytes; }
   /// Allocate one message to one rank, `message_bytes()` long, 8-byte aligned. As `Round::allocate`.
   std::span<std::byte> allocate(Rank to) {
@@ -372,6 +377,7 @@ class SizedRound : public detail::RoundOfBytes<detail::SizedReader> {
   /// Channel to one neighbour, without look-up. As `Round::Channel`.
   class Channel {
    public:
+    /// Allocate one message. As `SizedRound::allocate`.
     std::span<std::byte> allocate() { return {way_.allocate(detail::padded(message_bytes_)), message_bytes_}; }
 
    private:

@@ -19,14 +19,17 @@ namespace barrio::exchange {
 /// Items grouped by destination or source rank: `peers` ascending and unique, `offsets` one longer.
 template <mpi::Trivial T>
 struct Parcels {
-  std::vector<Rank> peers;
-  std::vector<std::size_t> offsets{0};
-  std::vector<T> items;
+  std::vector<Rank> peers;              ///< destinations; of received items the senders
+  std::vector<std::size_t> offsets{0};  ///< into `items`: the first of each peer, and the end
+  std::vector<T> items;                 ///< of all peers, in the order of `peers`
 
+  /// Return the number of ranks that have a group.
   [[nodiscard]] std::size_t n_peers() const noexcept { return peers.size(); }
+  /// Return the items of one rank. @param i  its place in `peers`
   [[nodiscard]] std::span<const T> of(std::size_t i) const& noexcept {
     return std::span<const T>(items).subspan(offsets[i], offsets[i + 1] - offsets[i]);
   }
+  /// Refuse a temporary, whose items would be gone.
   std::span<const T> of(std::size_t) const&& = delete;
   /// Append a group. @pre the peer is greater than the ones before
   void add(Rank peer, std::span<const T> group) {

@@ -17,8 +17,8 @@ namespace barrio::exchange {
 
 /// Other position of an id: a rank, and an index in that rank's list.
 struct Sharer {
-  Rank rank;
-  LocalId index;
+  Rank rank;      ///< may be this rank
+  LocalId index;  ///< position in the list of that rank, not of this one
   auto operator<=>(const Sharer&) const = default;
 };
 
@@ -30,11 +30,15 @@ struct SharedIds {
   std::vector<Sharer> sharers;
   std::vector<Rank> neighbours;  ///< other ranks that share an id with this one, ascending
 
+  /// Return the number of positions in this rank's list.
   [[nodiscard]] std::size_t n_ids() const noexcept { return offsets.size() - 1; }
+  /// Return the sharers of the id at a position; empty if nobody shares it.
   [[nodiscard]] std::span<const Sharer> of(std::size_t i) const& noexcept {
     return std::span<const Sharer>(sharers).subspan(offsets[i], offsets[i + 1] - offsets[i]);
   }
+  /// Refuse a temporary, whose sharers would be gone.
   std::span<const Sharer> of(std::size_t) const&& = delete;
+  /// Count the bytes of the lists, capacity included.
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 };
 
@@ -44,11 +48,13 @@ struct SharedTuples {
   std::vector<std::size_t> offsets{0};             ///< one longer than the list
   TupleList<Rank, LocalId, Key, Rest...> sharers;  ///< rank, position there, and its tuple
   std::vector<Rank> neighbours;                    ///< ascending
+  /// Return the number of rows of this rank's list.
   [[nodiscard]] std::size_t n_tuples() const noexcept { return offsets.size() - 1; }
   /// Return the rows of `sharers` that belong to a position: first and end.
   [[nodiscard]] std::pair<std::size_t, std::size_t> rows_of(std::size_t i) const noexcept {
     return {offsets[i], offsets[i + 1]};
   }
+  /// Count the bytes of the lists, capacity included.
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept {
     return barrio::memory_bytes(offsets) + sharers.memory_bytes() + barrio::memory_bytes(neighbours);
   }

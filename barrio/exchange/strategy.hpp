@@ -23,12 +23,14 @@ enum class Strategy {
   automatic,        ///< by the properties of this MPI (`Profile`) and the measured time of rounds
 };
 
+/// All strategies, in the order of the enumeration.
 inline constexpr std::array all_strategies{Strategy::wait_each, Strategy::delayed_waits, Strategy::staggered_tests,
                                            Strategy::wait_some, Strategy::coalesced,     Strategy::persistent,
                                            Strategy::thread,    Strategy::automatic};
 
 /// Return the name as on a command line: "wait-each".
 std::string_view name_of(Strategy strategy) noexcept;
+/// Find the strategy with a name, as `name_of` returns it; empty if there is none.
 std::optional<Strategy> strategy_of(std::string_view name) noexcept;
 
 }  // namespace barrio::exchange

@@ -34,13 +34,13 @@ struct StreamOptions {
 
 /// Traffic of this rank in a stream so far.
 struct StreamStatistics {
-  std::uint64_t packets_sent = 0;  ///< MPI messages with content; to this rank itself none
-  std::uint64_t packets_received = 0;
+  std::uint64_t packets_sent = 0;           ///< MPI messages with content; to this rank itself none
+  std::uint64_t packets_received = 0;       ///< MPI messages with content; from this rank itself none
   std::uint64_t acknowledgements_sent = 0;  ///< MPI messages that carry nothing else
   std::uint64_t bytes_sent = 0;             ///< with headers
-  std::uint64_t bytes_received = 0;
-  std::uint64_t waits_for_room = 0;     ///< packets that could not leave at once
-  std::uint64_t max_waiting_bytes = 0;  ///< of packets that could not leave
+  std::uint64_t bytes_received = 0;         ///< with headers
+  std::uint64_t waits_for_room = 0;         ///< packets that could not leave at once
+  std::uint64_t max_waiting_bytes = 0;      ///< of packets that could not leave
 };
 
 /// Packets between any ranks, without types; `Stream` is a thin wrapper.
@@ -65,10 +65,11 @@ class PacketStream {
   PacketStream(PacketStream&& other) noexcept;
   PacketStream& operator=(PacketStream&&) = delete;
 
+  /// Packet that has arrived, in place.
   struct Packet {
-    Rank from = -1;
-    std::span<const std::byte> payload;
-    detail::MessageKind kind;
+    Rank from = -1;                      ///< sender; -1 if there is no packet
+    std::span<const std::byte> payload;  ///< messages back to back, without the header
+    detail::MessageKind kind;            ///< that of the stream; others are refused
   };
 
   /// Reserve room for a message to any rank, this one too; valid until the next call. Never waits.
@@ -128,10 +129,13 @@ class PacketStream {
 
   /// Count the bytes of packets that wait until they may leave.
   [[nodiscard]] std::uint64_t waiting_bytes() const noexcept;
+  /// Count the bytes of its buffers and tables on this rank.
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
+  /// Return the traffic of this rank so far. Local.
   [[nodiscard]] const StreamStatistics& statistics() const noexcept;
   /// Count the reductions of all calls of `drain`.
   [[nodiscard]] std::uint64_t n_waves() const noexcept;
+  /// Return the context that it was made with.
   [[nodiscard]] mpi::Context& context() const noexcept;
 
  private:
@@ -187,7 +191,9 @@ class Stream {
     packets_.drain([&](const PacketStream::Packet& packet) { hand_out(packet, handler); });
   }
 
+  /// Return the stream of packets beneath, as for `waiting_bytes()`.
   [[nodiscard]] PacketStream& packets() noexcept { return packets_; }
+  /// Return the traffic of this rank so far. Local.
   [[nodiscard]] const StreamStatistics& statistics() const noexcept { return packets_.statistics(); }
 
  private:

@@ -12,8 +12,8 @@ namespace barrio::exchange {
 
 /// Traffic from one end of a connection to the other.
 struct TrafficRow {
-  std::int32_t from;
-  std::int32_t to;
+  std::int32_t from;      ///< sending end: a rank or part, 0-based
+  std::int32_t to;        ///< receiving end: a rank or part, 0-based
   std::int64_t points;    ///< values of one exchange, whatever their size
   std::int64_t bytes;     ///< over the whole run
   std::int64_t messages;  ///< over the whole run

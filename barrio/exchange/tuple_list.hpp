@@ -38,11 +38,15 @@ class TupleList {
   static_assert(sizeof...(Columns) > 0);
 
  public:
+  /// One row, by value.
   using Tuple = std::tuple<Columns...>;
+  /// Type of the values of column I.
   template <std::size_t I>
   using ColumnType = std::tuple_element_t<I, Tuple>;
 
+  /// Return the number of rows.
   [[nodiscard]] std::size_t size() const noexcept { return std::get<0>(columns_).size(); }
+  /// Tell whether there are no rows.
   [[nodiscard]] bool empty() const noexcept { return size() == 0; }
 
   /// Return a column, shape (size()); valid until rows are added.
@@ -50,10 +54,12 @@ class TupleList {
   [[nodiscard]] std::span<const ColumnType<I>> column() const& noexcept {
     return std::get<I>(columns_);
   }
+  /// Return a column to write, shape (size()); valid until rows are added.
   template <std::size_t I>
   [[nodiscard]] std::span<ColumnType<I>> column() & noexcept {
     return std::get<I>(columns_);
   }
+  /// Refuse a temporary, whose columns would be gone.
   template <std::size_t I>
   auto column() const&& = delete;
 
@@ -62,6 +68,7 @@ class TupleList {
     return std::apply([&](const auto&... columns) { return Tuple(columns[row]...); }, columns_);
   }
 
+  /// Reserve room for `n` rows in each column.
   void reserve(std::size_t n) {
     for_each_column([n](auto& column) { column.reserve(n); });
   }
@@ -76,9 +83,11 @@ class TupleList {
       column.resize(n);
     });
   }
+  /// Remove all rows; the memory stays.
   void clear() noexcept {
     for_each_column([](auto& column) { column.clear(); });
   }
+  /// Add a row after the last, one value for each column.
   void push_back(const Columns&... values) {
     std::apply([&](auto&... columns) { (columns.push_back(values), ...); }, columns_);
   }
@@ -114,6 +123,7 @@ class TupleList {
     });
   }
 
+  /// Count the bytes of all columns, capacity included.
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept {
     return std::apply([](const auto&... columns) { return (barrio::memory_bytes(columns) + ...); }, columns_);
   }

@@ -11,8 +11,8 @@ namespace barrio::exchange {
 
 /// Type of values: the same on ranks that exchange them.
 struct ValueType {
-  std::string name;  ///< "float64"; of classes the size and a hash of the linker's name
-  std::size_t n_bytes = 0;
+  std::string name;         ///< "float64"; of classes the size and a hash of the linker's name
+  std::size_t n_bytes = 0;  ///< of one value
   bool operator==(const ValueType&) const = default;
 };
 
