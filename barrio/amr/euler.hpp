@@ -14,15 +14,17 @@
 
 namespace barrio::amr {
 
+/// Solver of the Riemann problem at each face, which gives its flux.
 enum class RiemannSolver {
-  hllc,
+  hllc,    ///< resolves contacts
   hlle,    ///< smears contacts; keeps shocks along an axis straight that hllc makes crooked (carbuncles)
   hybrid,  ///< hllc, but hlle through faces along which a strong shock runs (three times the pressure in two cells)
 };
 
+/// Options of `Euler`.
 struct EulerOptions {
-  double gamma = 1.4;
-  int n_species = 0;  ///< number of species whose densities are transported
+  double gamma = 1.4;  ///< ratio of specific heats, above 1
+  int n_species = 0;   ///< number of species whose densities are transported
   /// Reduce to first order where a strong shock passes (three times the pressure within two cells). For shocks into
   /// cold gas.
   bool flattens_shocks = false;
@@ -33,8 +35,8 @@ struct EulerOptions {
   /// changes by more than a fifth within two cells and the pressure by little. For interfaces that matter, such as
   /// unstable ones. A smooth change that is resolved as badly becomes a step too.
   bool sharpens_contacts = false;
-  RiemannSolver riemann_solver = RiemannSolver::hllc;
-  InstructionSet instruction_set = chosen_instruction_set();
+  RiemannSolver riemann_solver = RiemannSolver::hllc;         ///< at all faces
+  InstructionSet instruction_set = chosen_instruction_set();  ///< of the kernels; every one gives the same bits
 };
 
 /// The Euler equations: compressible flow of an ideal gas. Variables: density, momentum along the D axes, total energy,
@@ -46,6 +48,7 @@ class Euler final : public System<D> {
   /// Construct. @throws Error{usage} for gamma <= 1 or a negative number of species
   explicit Euler(const EulerOptions& options = {});
 
+  /// Return the ratio of specific heats.
   [[nodiscard]] double gamma() const noexcept { return options_.gamma; }
   /// Return quantities for output: density, velocity (three components), pressure and mass fractions of species.
   [[nodiscard]] std::vector<OutputQuantity> quantities() const;

@@ -38,7 +38,9 @@ class GridFunction {
       for (std::size_t b = 0; b < hierarchy.blocks(level).size(); ++b) blocks_[level].push_back(pool_.take());
   }
 
+  /// Return the hierarchy that was given, borrowed.
   [[nodiscard]] const Hierarchy<D>& hierarchy() const noexcept { return *hierarchy_; }
+  /// Return the number of values of each cell.
   [[nodiscard]] int n_components() const noexcept { return n_components_; }
   /// Return the bytes of a block's values.
   [[nodiscard]] std::uint64_t values_bytes() const noexcept { return block_size_ * sizeof(T); }
@@ -47,6 +49,7 @@ class GridFunction {
   [[nodiscard]] std::span<T> values(int level, std::size_t block) noexcept {
     return {reinterpret_cast<T*>(blocks_[level][block]), block_size_};
   }
+  /// Return the values of a block, as above, to read them.
   [[nodiscard]] std::span<const T> values(int level, std::size_t block) const noexcept {
     return {reinterpret_cast<const T*>(blocks_[level][block]), block_size_};
   }
@@ -68,6 +71,7 @@ class GridFunction {
         if (block != nullptr) pool_.release(block);
     blocks_ = std::move(blocks);
   }
+  /// Return the bytes taken from the system, with those of released blocks. Local.
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept { return pool_.memory_bytes(); }
 
  private:

@@ -23,29 +23,31 @@ enum class Partition {
   composite,
 };
 
+/// Options of a hierarchy; the same on all ranks.
 struct HierarchyOptions {
   /// Cells of the coarser level around each block, except beyond the domain: its ghosts are interpolated from them. At
   /// most half a block.
   int nesting = 2;
   /// Finer levels take more, shorter steps, and weigh more in the partition accordingly.
   bool is_subcycled = true;
-  Partition partition = Partition::by_level;
+  Partition partition = Partition::by_level;  ///< decides where blocks are, not which there are
 };
 
 /// Motion of the blocks when a hierarchy changed: instructions for a container of values on them.
 struct BlockMotion {
+  /// A block that this rank sends or receives.
   struct Message {
-    Rank peer;
-    std::int32_t level;
+    Rank peer;            ///< where the block goes, or comes from
+    std::int32_t level;   ///< of the block
     std::int32_t number;  ///< of the block on its level: the old number where it is sent, the new one where received
   };
   /// For each level and block: its old number if this rank had it, else -1.
   std::vector<std::vector<std::int32_t>> old_number;
   std::vector<Message> outgoing;  ///< by peer
   std::vector<Message> incoming;  ///< by peer; those of a peer in the order in which it sends them
-  /// For each level the new blocks, and their number on all ranks.
+  /// For each level, the numbers of this rank's new blocks, whose values nobody sends.
   std::vector<std::vector<std::int32_t>> created;
-  std::vector<std::int64_t> n_created_global;
+  std::vector<std::int64_t> n_created_global;  ///< new blocks of each level, on all ranks
   /// Weights of each level's blocks, as given to change(). A new block has that of the last old block before it on the
   /// curve, usually the one in which it lies.
   std::vector<std::vector<std::int32_t>> weights;
@@ -61,14 +63,16 @@ struct BlockMotion {
 template <std::size_t D>
 class Hierarchy {
  public:
-  using Box = geometry::IndexBox<D>;
-  using Index = typename Box::Index;
+  using Box = geometry::IndexBox<D>;  ///< of cells or of blocks, on one level
+  using Index = typename Box::Index;  ///< of a cell or a block on its level
+  /// A block of this rank.
   struct Block {
-    Index at;
-    std::uint64_t key;
+    Index at;           ///< its index among the blocks of its level
+    std::uint64_t key;  ///< of its place on the curve; ascending on a level
   };
+  /// A block that this rank has or knows.
   struct Found {
-    Rank rank;
+    Rank rank;            ///< that has it
     std::int32_t number;  ///< among this rank's blocks of the level; -1 if another rank has it
   };
 
@@ -80,13 +84,18 @@ class Hierarchy {
   Hierarchy(mpi::Context& context, const GridOptions<D>& grid, std::span<const BlockId<D>> blocks,
             const HierarchyOptions& options = {});
 
+  /// Return the context that was given, borrowed.
   [[nodiscard]] mpi::Context& context() const noexcept { return *context_; }
+  /// Return the index space of all levels.
   [[nodiscard]] const BlockSpace<D>& space() const noexcept { return space_; }
+  /// Return the options that were given.
   [[nodiscard]] const HierarchyOptions& options() const noexcept { return options_; }
+  /// Return how many levels there may be; the finest of them may have no blocks.
   [[nodiscard]] int n_levels() const noexcept { return space_.n_levels(); }
 
   /// Return this rank's blocks of a level, along the curve.
   [[nodiscard]] std::span<const Block> blocks(int level) const& noexcept { return levels_[level].blocks; }
+  /// Refuse a temporary: its blocks would end with it.
   std::span<const Block> blocks(int level) const&& = delete;
   /// Return the number of blocks of a level on all ranks.
   [[nodiscard]] std::int64_t n_global(int level) const noexcept { return levels_[level].n_global; }
@@ -97,6 +106,7 @@ class Hierarchy {
   /// Return the rank that owns a place, whether or not a block is there. Local.
   [[nodiscard]] Rank owner(const CurvePlace& place) const noexcept;
 
+  /// Sharing of a changed hierarchy among ranks.
   enum class Sharing {
     anew,  ///< the curve is cut again; any block may move
     kept,  ///< ranks keep their pieces of it; no block moves
@@ -113,6 +123,7 @@ class Hierarchy {
   /// Check that blocks are in order and on their owners, have the coarser blocks that they need, and know their
   /// neighbours. Collective.
   void validate() const;
+  /// Return the bytes that the hierarchy holds on this rank. Local.
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 
  private:

@@ -10,8 +10,8 @@ namespace barrio::amr {
 
 /// Quantity of each cell for output.
 struct OutputQuantity {
-  std::string name;
-  int width = 1;  ///< number of components
+  std::string name;  ///< of the array in files
+  int width = 1;     ///< number of components
   /// @param u  the conserved variables of a cell @param out  `width` numbers
   std::function<void(std::span<const double> u, std::span<double> out)> compute;
 };

@@ -16,8 +16,8 @@ namespace barrio::amr {
 /// on which block it is; they are called on any rank, in any order.
 template <std::size_t D>
 struct PatchKernel {
-  using Box = geometry::IndexBox<D>;
-  using Sizes = std::array<double, D>;
+  using Box = geometry::IndexBox<D>;    ///< of cells, or of faces across one axis
+  using Sizes = std::array<double, D>;  ///< lengths of a cell along the axes
 
   std::string description;             ///< with parameters: checkpoints of another description are refused
   std::vector<std::string> variables;  ///< names of the conserved variables
@@ -44,7 +44,9 @@ struct PatchKernel {
 template <std::size_t D>
 [[nodiscard]] std::shared_ptr<const System<D>> make_system(PatchKernel<D> kernel);
 
+/// Make a system of two axes; compiled in the library.
 extern template std::shared_ptr<const System<2>> make_system<2>(PatchKernel<2>);
+/// Make a system of three axes; compiled in the library.
 extern template std::shared_ptr<const System<3>> make_system<3>(PatchKernel<3>);
 
 }  // namespace barrio::amr

@@ -12,6 +12,7 @@
 
 namespace barrio::amr {
 
+/// Options of a `SimulationFile`; the same on all ranks.
 struct SeriesOptions {
   /// Go on with the states of an earlier run under this name, up to the present time; those later are replaced. Else
   /// all are.

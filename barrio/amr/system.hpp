@@ -32,19 +32,19 @@ struct CellView {
 /// One stage of a Runge-Kutta step on the cells of a block: out = w old + (1 - w) (u + dt (change of u)).
 template <std::size_t D>
 struct Stage {
-  static constexpr std::ptrdiff_t max_planes = 5;
-  geometry::IndexBox<D> cells;  ///< of the block
-  std::array<double, D> cell_size;
-  double dt;
-  CellView<D> u;      ///< with the system's layers of ghosts
-  CellView<D> block;  ///< the same without ghosts, in the block's own memory
-  CellView<D> old;    ///< not to be read if old_weight is 0
-  double old_weight;
-  CellView<D> out;  ///< may be `old`
+  static constexpr std::ptrdiff_t max_planes = 5;  ///< planes across an axis, with both ends of the block
+  geometry::IndexBox<D> cells;                     ///< of the block
+  std::array<double, D> cell_size;                 ///< lengths of a cell along the axes
+  double dt;                                       ///< of the whole step of this level
+  CellView<D> u;                                   ///< with the system's layers of ghosts
+  CellView<D> block;                               ///< the same without ghosts, in the block's own memory
+  CellView<D> old;                                 ///< not to be read if old_weight is 0
+  double old_weight;                               ///< w above, from 0 to 1
+  CellView<D> out;                                 ///< may be `old`
   /// Fluxes per unit of area through planes of faces across each axis, or null where not wanted: [variable][index
   /// along the other axes, the first of them fastest]. Plane m is below cell m * plane_step of the block.
   std::array<std::array<double*, max_planes>, D> planes;
-  std::ptrdiff_t plane_step;
+  std::ptrdiff_t plane_step;  ///< cells from one plane to the next; divides those of the block along an axis
   std::array<std::array<bool, 2>, D> is_wall;  ///< the low and high faces of the block across each axis
 };
 

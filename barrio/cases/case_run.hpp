@@ -23,7 +23,7 @@ struct CaseJob {
 
 /// Cells of one rank that no finer ones cover.
 struct CaseCells {
-  std::size_t n_axes = 0;
+  std::size_t n_axes = 0;                 ///< 2 or 3
   std::vector<std::string> names = {};    ///< of the quantities
   std::vector<std::int32_t> levels = {};  ///< of each cell
   std::vector<double> centres = {};       ///< shape (cells, n_axes)

@@ -25,6 +25,7 @@ class Formula {
   Formula(const std::string& text, std::span<const std::string> names, const Abbreviations& abbreviations);
   /// Evaluate it. @param values  one for each name
   [[nodiscard]] double operator()(std::span<const double> values) const;
+  /// Return the formula as it was given, with the names of other formulas.
   [[nodiscard]] const std::string& text() const& noexcept { return text_; }
 
  private:

@@ -18,7 +18,7 @@ namespace barrio::delaunay {
 
 /// Triangles and edges on segments, as a file lists them. Labels that a file does not give are not compared.
 struct AuditedMesh {
-  std::vector<Point> points = {};
+  std::vector<Point> points = {};                           ///< vertices
   std::vector<std::array<std::int32_t, 3>> triangles = {};  ///< rows of `points`
   std::vector<std::array<std::int32_t, 2>> edges = {};      ///< edges listed as lying on segments
   std::vector<std::int32_t> edge_markers = {};              ///< of each edge; or empty: not given
@@ -28,7 +28,7 @@ struct AuditedMesh {
   std::vector<std::int32_t> triangle_regions = {};
   /// Of each triangle, its part of the domain; or empty: not given.
   std::vector<std::int32_t> triangle_parts = {};
-  std::vector<Attribute> attributes = {};
+  std::vector<Attribute> attributes = {};     ///< of points, in the order of `attribute_values`
   std::vector<double> attribute_values = {};  ///< of each point, all components of all attributes
 };
 
@@ -40,6 +40,7 @@ struct AuditedMesh {
 /// Copy the triangles and edges on segments of a triangulation in memory, with their labels. Local.
 [[nodiscard]] AuditedMesh audited(const Triangulation& mesh);
 
+/// Options of `audit`: the demands on a triangulation.
 struct AuditOptions {
   double min_angle = 0.0;     ///< degrees; smaller angles are faults, except where segments meet in small angles
   double max_area = 0.0;      ///< 0: no bound
@@ -55,22 +56,24 @@ struct AuditOptions {
 
 /// Result of an audit.
 struct Audit {
+  /// One check, met or not. A check that needs others is left out if they fail.
   struct Check {
-    std::string name;  ///< "orientation", "conformity", "points", "segments", "boundary", "markers", "area", ...
-    bool is_met = true;
+    std::string name;       ///< "orientation", "conformity", "points", "segments", "boundary", "markers", "area", ...
+    bool is_met = true;     ///< also if there was nothing to compare
     std::string text = {};  ///< measured values, or the first fault with its position
   };
-  std::vector<Check> checks;
-  std::int64_t n_points = 0;
-  std::int64_t n_triangles = 0;
-  std::int64_t n_exact = 0;  ///< signs that needed exact arithmetic
-  double min_angle = 0.0;    ///< degrees
-  double area = 0.0;
-  double max_area = 0.0;  ///< of a triangle
+  std::vector<Check> checks;     ///< in the order in which they were made
+  std::int64_t n_points = 0;     ///< rows of the mesh, with those that no triangle has
+  std::int64_t n_triangles = 0;  ///< rows of the mesh
+  std::int64_t n_exact = 0;      ///< signs that needed exact arithmetic
+  double min_angle = 0.0;        ///< degrees
+  double area = 0.0;             ///< of all triangles, summed exactly; 0 if they do not fit together
+  double max_area = 0.0;         ///< of a triangle
   /// Number of triangles over the sum of their area / bound: about 1.55 where area bounds alone set the sizes.
   double yardstick = 0.0;
   std::uint64_t checksum = 0;  ///< of the mesh, see `checksum`
 
+  /// Tell whether all checks are met. Local.
   [[nodiscard]] bool passes() const noexcept;
 };
 
@@ -84,6 +87,7 @@ struct Audit {
 /// triangle, those of the mesh included
 [[nodiscard]] Audit audit(const AuditedMesh& mesh, const PlanarGraph& graph, const AuditOptions& options = {});
 
+/// Return the result as JSON: `passes`, `checks` and the measured values; the checksum as 16 hexadecimal digits. Local.
 [[nodiscard]] Json to_json(const Audit& audit);
 
 }  // namespace barrio::delaunay

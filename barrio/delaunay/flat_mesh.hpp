@@ -14,14 +14,14 @@ namespace barrio::delaunay {
 
 /// Triangle mesh of the plane from another source. Its triangles need not be Delaunay, nor run counterclockwise.
 struct FlatMesh {
-  std::vector<Point> points = {};
-  std::vector<std::int32_t> point_markers = {};  ///< of each point; or empty
-  std::vector<Attribute> attributes = {};
+  std::vector<Point> points = {};                           ///< vertices
+  std::vector<std::int32_t> point_markers = {};             ///< of each point; or empty
+  std::vector<Attribute> attributes = {};                   ///< of points, in the order of `attribute_values`
   std::vector<double> attribute_values = {};                ///< of each point, all components of all attributes
   std::vector<std::array<std::int32_t, 3>> triangles = {};  ///< rows of `points`
   std::vector<PlanarGraph::Edge> edges = {};                ///< edges of triangles to keep, with their markers
-  std::vector<Region> regions = {};
-  std::vector<MarkerName> marker_names = {};        ///< of some markers of edges
+  std::vector<Region> regions = {};                         ///< `triangle_regions` names them by position from 1
+  std::vector<MarkerName> marker_names = {};                ///< of some markers of edges
   std::vector<std::int32_t> triangle_regions = {};  ///< of each triangle, its region from 1, or 0 for none; or empty
 };
 

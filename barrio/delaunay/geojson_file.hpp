@@ -16,12 +16,12 @@ namespace barrio::delaunay {
 
 /// Polygons of a GeoJSON file, as a graph.
 struct GeoJsonFile {
-  PlanarGraph graph;
+  PlanarGraph graph;  ///< regions in the order of features; in the plane if `is_projected`, else in units of the file
   std::vector<std::string> left_out = {};  ///< contents without a place in a graph, for the user: "2 LineStrings"
   std::vector<std::string> features = {};  ///< names for the user: "feature 3 'Chad'"
   std::int64_t n_positions = 0;            ///< different positions in the file
   std::int64_t n_edges = 0;                ///< of rings
-  bool is_projected = false;
+  bool is_projected = false;               ///< `project` was applied to the graph
   std::optional<SnapReport> snapped = {};  ///< in units of the file; empty if nothing was snapped
   std::vector<std::string> vanished = {};  ///< features and rings that snapping leaves nothing of, for the user
   std::int64_t n_cut_rings = 0;            ///< rings from one side of 180 degrees to the other, cut there

@@ -14,28 +14,29 @@ namespace barrio::delaunay {
 /// Planar straight-line graph, the input of a triangulation: points, segments between them, holes and regions. Segments
 /// meet only at points, but a point may lie in the interior of a segment.
 struct PlanarGraph {
+  /// A segment.
   struct Edge {
     std::array<std::int32_t, 2> ends{};  ///< rows of `points`
     std::int32_t marker = 0;             ///< set by the user
   };
   /// Region, given by a position between segments.
   struct RegionSeed {
-    Point place{};
-    double attribute = 0.0;
+    Point place{};            ///< inside the region; ignored with `sides`
+    double attribute = 0.0;   ///< set by the user
     double max_area = 0.0;    ///< bound of its triangles; 0: none
     std::int32_t number = 0;  ///< its number in files; 0: its position in the list, from 1
     std::string name = {};    ///< may be empty
   };
-  static constexpr std::int32_t outside = -1;
-  static constexpr std::int32_t no_region = 0;
+  static constexpr std::int32_t outside = -1;   ///< side of a segment where nothing is triangulated
+  static constexpr std::int32_t no_region = 0;  ///< side of a segment inside the domain, but in no region
 
-  std::vector<Point> points = {};
+  std::vector<Point> points = {};  ///< also those without a segment; only `snap` takes two at one position
   std::vector<std::int32_t> point_markers = {};  ///< of each point; or empty
-  std::vector<Attribute> attributes = {};
-  std::vector<double> attribute_values = {};  ///< of each point, all components of all attributes
-  std::vector<Edge> segments = {};
-  std::vector<Point> holes = {};  ///< positions; the area around each, up to the nearest segments, is left out
-  std::vector<RegionSeed> regions = {};
+  std::vector<Attribute> attributes = {};        ///< of points, in the order of `attribute_values`
+  std::vector<double> attribute_values = {};     ///< of each point, all components of all attributes
+  std::vector<Edge> segments = {};               ///< may coincide; only `snap` takes segments that cross
+  std::vector<Point> holes = {};         ///< positions; the area around each, up to the nearest segments, is left out
+  std::vector<RegionSeed> regions = {};  ///< `sides` names them by position from 1
   std::vector<MarkerName> marker_names = {};  ///< of some markers of segments
   /// Region on the left and on the right of each segment: its position in the list from 1, `no_region`, or `outside`.
   /// Where one segment says `outside`, another on the same edge may name a region. If this is empty, the positions of

@@ -13,7 +13,7 @@ namespace barrio::delaunay {
 
 /// Contents of a .poly file.
 struct PolyFile {
-  PlanarGraph graph;
+  PlanarGraph graph;                               ///< rows from 0, whatever the numbers in the file
   std::int64_t first_number = 0;                   ///< number of the first point in the file: 0 or 1
   std::vector<std::int64_t> segment_numbers = {};  ///< of each segment in the file
 };

@@ -15,7 +15,7 @@ struct SegmentEdge {
   std::array<std::int32_t, 2> ends{};  ///< vertices; the triangle of a boundary edge lies on its left
   std::int32_t triangle = 0;           ///< row of a triangle that has it
   std::int32_t marker = 0;             ///< of the segment
-  bool is_boundary = false;
+  bool is_boundary = false;            ///< only one triangle has it
 };
 
 /// List the edges on segments, each once, in the order of triangles. Local. Cost: a pass over triangles, and

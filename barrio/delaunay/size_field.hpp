@@ -19,9 +19,12 @@ namespace barrio::delaunay {
 
 /// Axis-aligned rectangle.
 struct Rectangle {
+  /// Lower left corner; without points it lies above `high`.
   Point low{std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
+  /// Upper right corner.
   Point high{-std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
 
+  /// Extend the rectangle to a point. Local.
   void add(const Point& p) noexcept;
 };
 
@@ -40,11 +43,12 @@ struct Rectangle {
 /// nothing is known, such as `RefineOptions::area_at`, cannot.
 class SizeField {
  public:
-  using Corners = std::array<Point, 3>;
+  using Corners = std::array<Point, 3>;  ///< corners of a triangle, in either direction
   class Core;
 
   /// Make a field that wants nothing anywhere.
   SizeField() = default;
+  /// Make a field from its data, which it shares; null wants nothing anywhere.
   explicit SizeField(std::shared_ptr<const Core> core) noexcept : core_(std::move(core)) {}
 
   /// Tell whether the field wants anything.
@@ -53,6 +57,7 @@ class SizeField {
   [[nodiscard]] double operator()(const Point& place) const;
   /// Tell whether the field is below a length somewhere in a triangle.
   [[nodiscard]] bool is_below(const Corners& corners, double length) const;
+  /// Return the data that all copies share; null if nothing is wanted.
   [[nodiscard]] const std::shared_ptr<const Core>& core() const noexcept { return core_; }
 
  private:
@@ -83,7 +88,7 @@ struct SizeProfile {
 
 /// Triangles that a field is given on. Borrowed during the call.
 struct Background {
-  std::span<const Point> points;
+  std::span<const Point> points;                           ///< vertices
   std::span<const std::array<std::int32_t, 3>> triangles;  ///< rows of `points`; in any order and direction
 };
 

@@ -19,11 +19,11 @@ struct SnapOptions {
 struct SnapReport {
   /// Area that two regions claimed, by their positions in the list from 1. The first one keeps it.
   struct Overlap {
-    std::int32_t kept = 0;
-    std::int32_t lost = 0;
-    double area = 0.0;
+    std::int32_t kept = 0;  ///< region that keeps the area
+    std::int32_t lost = 0;  ///< region that loses it; 0: an area inside the domain without a region
+    double area = 0.0;      ///< square units of coordinates
   };
-  double tolerance = 0.0;
+  double tolerance = 0.0;                            ///< that of the options, in units of coordinates
   std::int64_t n_merged_points = 0;                  ///< points that became one with another
   double max_move = 0.0;                             ///< of a point
   std::int64_t n_points_on_segments = 0;             ///< times a segment was cut at a point near it
@@ -34,12 +34,12 @@ struct SnapReport {
   /// Area that the border of a region surrounds with the region on its outer side, which is left out: where a ring
   /// crosses itself, or a hole lies outside.
   struct Inverted {
-    std::int32_t region = 0;
-    double area = 0.0;
+    std::int32_t region = 0;  ///< its position in the list from 1
+    double area = 0.0;        ///< of all such places, square units of coordinates
   };
-  std::vector<Inverted> inverted = {};
-  std::vector<Overlap> overlaps = {};
-  double overlap_area = 0.0;
+  std::vector<Inverted> inverted = {};  ///< by ascending region
+  std::vector<Overlap> overlaps = {};   ///< one for each pair of regions
+  double overlap_area = 0.0;            ///< sum over `overlaps`: an area that three regions claim counts twice
 };
 
 /// Make a graph that `triangulate` takes: points within the tolerance merge, segments within the tolerance of a point

@@ -49,7 +49,13 @@ void write_gmsh(const Triangulation& mesh, const std::string& path);
 void write_vtu(const Triangulation& mesh, const std::string& path);
 
 /// Formats of triangulations.
-enum class TriangulationFormat { h5m, vtkhdf, triangle, gmsh, vtu };
+enum class TriangulationFormat {
+  h5m,       ///< MOAB's, .h5m: see `write_h5m`
+  vtkhdf,    ///< for ParaView, .vtkhdf: see `write_vtkhdf`
+  triangle,  ///< Triangle's .ele, .node and .poly: see `write_triangle_files`
+  gmsh,      ///< Gmsh 4.1, .msh: see `write_gmsh`
+  vtu,       ///< VTK's XML, .vtu: see `write_vtu`
+};
 
 /// Suffixes that `write` knows, for messages and help.
 inline constexpr const char* triangulation_suffixes =

@@ -16,14 +16,18 @@ namespace barrio::geometry {
 /// allocate unless said.
 template <std::size_t D>
 struct IndexBox {
-  using Index = std::array<std::int64_t, D>;
+  using Index = std::array<std::int64_t, D>;  ///< a cell, by its number along each axis
 
-  Index low{};
-  Index high{};
+  Index low{};   ///< lowest cell
+  Index high{};  ///< one past the highest cell, along each axis
 
+  /// Return the number of cells along an axis; below 0 if `high` is below `low`.
   [[nodiscard]] constexpr std::int64_t extent(std::size_t axis) const noexcept { return high[axis] - low[axis]; }
+  /// Tell whether the box has no cell: no extent along some axis.
   [[nodiscard]] constexpr bool empty() const noexcept;
+  /// Return the number of cells; 0 if the box is empty.
   [[nodiscard]] constexpr std::int64_t size() const noexcept;
+  /// Tell whether a cell lies in the box.
   [[nodiscard]] constexpr bool contains(const Index& at) const noexcept;
   /// Tell whether this box contains all of another; every box contains an empty one.
   [[nodiscard]] constexpr bool contains(const IndexBox& other) const noexcept;
@@ -37,8 +41,9 @@ struct IndexBox {
   [[nodiscard]] constexpr IndexBox intersected(const IndexBox& other) const noexcept;
   /// Return this box moved by a number of cells along each axis.
   [[nodiscard]] constexpr IndexBox shifted(const Index& by) const noexcept;
-  /// Return this box grown by `n` cells at both ends of each axis, or of one axis; shrunk if n < 0.
+  /// Return this box grown by `n` cells at both ends of each axis; shrunk if n < 0.
   [[nodiscard]] constexpr IndexBox grown(std::int64_t n) const noexcept;
+  /// Return this box grown by `n` cells at both ends of one axis; shrunk if n < 0.
   [[nodiscard]] constexpr IndexBox grown(std::size_t axis, std::int64_t n) const noexcept;
   /// Return the cells of a grid `ratio` times as coarse that overlap this box. @pre ratio >= 1
   [[nodiscard]] constexpr IndexBox coarsened(std::int64_t ratio) const noexcept;

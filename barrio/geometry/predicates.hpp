@@ -18,9 +18,11 @@
 namespace barrio::geometry {
 
 using detail::Point2;
-/// Range of the magnitudes of coordinates for which signs are exact; 0 is allowed too.
+/// Smallest magnitude of coordinates for which signs are exact; 0 is allowed too.
 inline constexpr double min_exact = 1e-45;
+/// Largest magnitude of coordinates for which signs are exact.
 inline constexpr double max_exact = 1e60;
+/// Position in space.
 using Point3 = std::array<double, 3>;
 
 /// Compute the orientation of three points.

@@ -31,8 +31,8 @@ struct RuntimeOptions {
   /// Bytes of objects and of messages to them that this rank keeps in memory, if above 0; others lie on the disk. The
   /// object in use may exceed it.
   std::uint64_t max_memory_bytes = 0;
-  std::string scratch = {};  ///< folder for what lies on the disk
-  exchange::StreamOptions stream = {};
+  std::string scratch = {};             ///< folder for what lies on the disk
+  exchange::StreamOptions stream = {};  ///< of the packets that carry messages between ranks
 };
 
 /// Options of one run, the same on all ranks.
@@ -46,17 +46,17 @@ struct RunOptions {
 
 /// Counts of this rank since the runtime was made.
 struct RuntimeStatistics {
-  std::uint64_t local_messages = 0;  ///< sent to objects of this rank
-  std::uint64_t remote_messages = 0;
+  std::uint64_t local_messages = 0;    ///< sent to objects of this rank
+  std::uint64_t remote_messages = 0;   ///< sent to objects of other ranks
   std::uint64_t handled_messages = 0;  ///< in turns that have ended
   std::uint64_t turns = 0;             ///< of objects, each with all messages that were there
   std::uint64_t steps = 0;             ///< supersteps
   std::uint64_t waves = 0;             ///< reductions that looked for the end
   std::uint64_t loads = 0;             ///< of objects from the disk
-  std::uint64_t evictions = 0;
+  std::uint64_t evictions = 0;         ///< times an object left memory for the disk
   std::uint64_t finished_bytes = 0;    ///< of those written to the disk that were finished, see Turn::set_finished
   std::uint64_t max_memory_bytes = 0;  ///< of objects and messages at one time, where there is a limit
-  StoreStatistics store;
+  StoreStatistics store;               ///< of the disk; all 0 without a limit of memory
 };
 
 class Runtime;
@@ -87,6 +87,7 @@ class Turn {
   /// Declare that the object has probably got its last message: where memory is short, it leaves before others. If
   /// another one comes, it returns.
   void set_finished() noexcept { is_finished_ = true; }
+  /// Return the runtime that runs the handler.
   [[nodiscard]] Runtime& runtime() noexcept { return runtime_; }
 
  private:
@@ -201,7 +202,9 @@ class Runtime {
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
   /// Return the account of memory of this rank, by owner; it counts only where there is a limit. Local.
   [[nodiscard]] const MemoryAccount& memory() const noexcept;
+  /// Return the counts of this rank so far. Local.
   [[nodiscard]] RuntimeStatistics statistics() const noexcept;
+  /// Return the context that was given, borrowed.
   [[nodiscard]] mpi::Context& context() const noexcept;
 
  private:

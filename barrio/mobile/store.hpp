@@ -17,7 +17,7 @@ namespace barrio::mobile {
 /// Bytes of an object, aligned so that a disk takes them from where they lie. Uninitialised at first. Move-only.
 class Block {
  public:
-  static constexpr std::size_t alignment = 4096;
+  static constexpr std::size_t alignment = 4096;  ///< bytes of a page: of the address, and of the room taken
 
   Block() = default;
   /// Allocate. @throws std::bad_alloc
@@ -29,10 +29,15 @@ class Block {
     return *this;
   }
 
+  /// Return the first byte, aligned; null if it was made by default.
   [[nodiscard]] std::byte* data() noexcept { return bytes_.get(); }
+  /// Return the first byte, as above, to read it.
   [[nodiscard]] const std::byte* data() const noexcept { return bytes_.get(); }
+  /// Return the number of bytes, without padding.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  /// Return the bytes, without padding.
   [[nodiscard]] std::span<std::byte> bytes() noexcept { return {data(), size_}; }
+  /// Return the bytes, as above, to read them.
   [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return {data(), size_}; }
   /// Return the bytes that it takes on a disk and in memory: whole pages.
   [[nodiscard]] static constexpr std::size_t padded(std::size_t n_bytes) noexcept {
@@ -47,6 +52,7 @@ class Block {
   std::size_t size_ = 0;
 };
 
+/// Options of a store.
 struct StoreOptions {
   std::string folder = {};  ///< of the file
   /// Whether bytes pass by the page cache. Where the file system cannot do that, they do not; see `Store::is_direct`.
@@ -60,11 +66,11 @@ struct StoreOptions {
 
 /// Traffic of a store so far.
 struct StoreStatistics {
-  std::uint64_t bytes_written = 0;
-  std::uint64_t bytes_read = 0;
-  double seconds_busy = 0.0;     ///< of the disk: at least one transfer was under way
-  double seconds_waiting = 0.0;  ///< of the caller
-  std::uint64_t file_bytes = 0;  ///< size of the file
+  std::uint64_t bytes_written = 0;  ///< whole pages
+  std::uint64_t bytes_read = 0;     ///< whole pages
+  double seconds_busy = 0.0;        ///< of the disk: at least one transfer was under way
+  double seconds_waiting = 0.0;     ///< of the caller
+  std::uint64_t file_bytes = 0;     ///< size of the file
 };
 
 /// Objects in one file of this process, which has no name: nothing is left of it, however the process ends. Its
@@ -92,10 +98,10 @@ class Store {
   [[nodiscard]] Id put(Block block);
   /// Object that is not packed yet.
   struct Unpacked {
-    std::shared_ptr<void> object;
-    std::uint64_t memory_bytes;  ///< that it holds
-    std::size_t n_bytes;         ///< once it is packed
-    void (*pack)(const void* object, std::byte* to);
+    std::shared_ptr<void> object;                     ///< the store shares it until it is packed
+    std::uint64_t memory_bytes;                       ///< that it holds
+    std::size_t n_bytes;                              ///< once it is packed
+    void (*pack)(const void* object, std::byte* to);  ///< writes `n_bytes` bytes; called on a thread of the store
   };
   /// Begin to write an object, as above. A thread of the store packs it, and lets go of it, while the caller computes.
   [[nodiscard]] Id put(Unpacked unpacked);
@@ -114,11 +120,13 @@ class Store {
   /// Wait until all objects are written. @throws as put
   void wait();
 
+  /// Return the number of objects that were put and are still there.
   [[nodiscard]] std::uint64_t n_objects() const noexcept;
   /// Count the bytes of objects that are in memory for transfers.
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
   /// Tell whether bytes pass by the page cache.
   [[nodiscard]] bool is_direct() const noexcept;
+  /// Return the traffic so far.
   [[nodiscard]] StoreStatistics statistics() const noexcept;
 
  private:
@@ -127,7 +135,11 @@ class Store {
 };
 
 /// Kind of disk that a folder lies on.
-enum class FolderKind { disk, memory, network };
+enum class FolderKind {
+  disk,     ///< local, or of a file system that is not known
+  memory,   ///< tmpfs and the like: its files take memory
+  network,  ///< NFS, Lustre and the like
+};
 
 /// Find out the kind. Local. @throws Error{failed} if the folder does not exist
 [[nodiscard]] FolderKind folder_kind(const std::string& folder);
