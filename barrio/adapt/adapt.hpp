@@ -22,6 +22,7 @@ enum class HeldBy : std::int32_t {
   long_edge = 5,  ///< it has an edge of more than twice the wanted length, and none that is too short
 };
 
+/// Options of `adapt()`; the same on all ranks.
 struct AdaptOptions {
   /// Degrees. Where the boundary turns by more there is a feature edge; where feature edges turn by more, a corner.
   double feature_angle = 40.0;
@@ -59,16 +60,16 @@ struct AdaptOptions {
 
 /// Totals of one operator, over all ranks.
 struct ChangeCounts {
-  std::int64_t n_made = 0;
-  std::int64_t n_tried = 0;
-  std::int64_t n_rounds = 0;
+  std::int64_t n_made = 0;    ///< changes made
+  std::int64_t n_tried = 0;   ///< candidates of which the cavity was examined
+  std::int64_t n_rounds = 0;  ///< of the operator; all ranks take part in each
   std::int64_t n_passes = 0;  ///< of all rounds: one message a pass to each neighbour, and at most 2 more a round
 };
 
 /// Edges by length in units of the wanted one, each counted once, over all ranks; and vertices at edges below
 /// 1/sqrt(2), by what keeps them from leaving.
 struct EdgeCounts {
-  std::int64_t n_edges = 0;
+  std::int64_t n_edges = 0;            ///< edges of tetrahedra, after the last round
   std::int64_t n_in_range = 0;         ///< from 1/sqrt(2) to sqrt(2)
   std::int64_t n_beyond = 0;           ///< longer than 2
   std::int64_t n_held_curved = 0;      ///< vertices on a surface or line that is not flat or straight there
@@ -82,25 +83,26 @@ struct SetMeasure {
   std::string name;                   ///< of the set, or its kind and id; empty for the whole mesh
   std::int32_t set = -1;              ///< place among the sets of the mesh; -1 for the whole mesh
   mesh::Dim dim = mesh::Dim::volume;  ///< edge: a length, face: an area
-  double before = 0.0;
-  double after = 0.0;
+  double before = 0.0;                ///< model units to the power of `dim`, in the mesh that was given
+  double after = 0.0;                 ///< the same, in the adapted mesh
 };
 
+/// Outcome of `adapt()`; the same on all ranks, except the times.
 struct AdaptReport {
-  std::int64_t n_cells_before = 0;
-  std::int64_t n_cells = 0;
-  std::int64_t n_unchanged = 0;  ///< cells of which only the id has changed
-  double min_quality = 0.0;      ///< mean ratio, 1 for a regular tetrahedron
-  double mean_quality = 0.0;
-  double tolerance = 0.0;  ///< model units, that of planes and straight lines: see AdaptOptions::tolerance
-  double in_range = 0.0;   ///< part of the edges from 1/sqrt(2) to sqrt(2) of the wanted length
-  EdgeCounts edges;
-  double n_cells_wanted = 0.0;  ///< estimate, from the sizes at the cells before
-  bool is_complete = true;      ///< false: max_seconds ended the rounds early
-  ChangeCounts splits;
-  ChangeCounts collapses;
-  ChangeCounts swaps;
-  ChangeCounts moves;
+  std::int64_t n_cells_before = 0;    ///< cells of all types, global, without ghosts
+  std::int64_t n_cells = 0;           ///< the same, in the adapted mesh
+  std::int64_t n_unchanged = 0;       ///< cells of which only the id has changed
+  double min_quality = 0.0;           ///< mean ratio, 1 for a regular tetrahedron
+  double mean_quality = 0.0;          ///< mean ratio, averaged over all tetrahedra; 0 without any
+  double tolerance = 0.0;             ///< model units, that of planes and straight lines: see AdaptOptions::tolerance
+  double in_range = 0.0;              ///< part of the edges from 1/sqrt(2) to sqrt(2) of the wanted length
+  EdgeCounts edges;                   ///< in the adapted mesh
+  double n_cells_wanted = 0.0;        ///< estimate, from the sizes at the cells before
+  bool is_complete = true;            ///< false: max_seconds ended the rounds early
+  ChangeCounts splits;                ///< halvings of long edges
+  ChangeCounts collapses;             ///< removals of vertices at short edges
+  ChangeCounts swaps;                 ///< new connections of the same vertices, for better cells
+  ChangeCounts moves;                 ///< moves of vertices of bad cells
   std::vector<SetMeasure> measures;   ///< of the whole mesh, and of each set with edges, faces or cells
   std::vector<std::string> left_out;  ///< names of the data that was dropped: see AdaptOptions::leaves_out
   double seconds = 0.0;               ///< total on this rank

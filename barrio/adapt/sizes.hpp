@@ -16,8 +16,8 @@ using SizeFunction = std::function<double(const std::array<double, 3>&)>;
 
 /// Bounds of wanted sizes.
 struct SizeLimits {
-  double min_size = 0.0;
-  double max_size = std::numeric_limits<double>::infinity();
+  double min_size = 0.0;                                      ///< model units; 0: no bound
+  double max_size = std::numeric_limits<double>::infinity();  ///< model units; above min_size
   /// For sizes at vertices: largest increase from a vertex to the next, over the length of the edge between them.
   double growth = std::numeric_limits<double>::infinity();
 };
@@ -25,10 +25,10 @@ struct SizeLimits {
 /// Sizes near a surface: `min_size` up to `width` from it, then growing by `growth` per unit of length, up to
 /// `max_size`.
 struct SizeAround {
-  double min_size = 0.0;
-  double width = 0.0;
-  double growth = 0.4;  ///< above about 1 neighbouring edges differ too much in length for good cells
-  double max_size = 0.0;
+  double min_size = 0.0;  ///< model units, above 0
+  double width = 0.0;     ///< model units, at least 0
+  double growth = 0.4;    ///< above about 1 neighbouring edges differ too much in length for good cells
+  double max_size = 0.0;  ///< model units, at least min_size
 
   /// Return the size at a distance from the surface. Local.
   [[nodiscard]] double at(double distance) const noexcept;

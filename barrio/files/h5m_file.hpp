@@ -15,6 +15,7 @@ namespace barrio::files {
 
 /// Sizes of the tables of a .h5m file to write, the same on all ranks.
 struct H5mTables {
+  /// Size of one table of elements.
   struct Elements {
     std::string type;            ///< name in the format: "Tet", "Hex", "Polygon", "Polyhedron", ...
     int n_nodes = 0;             ///< per element; 0 if it varies
@@ -22,23 +23,37 @@ struct H5mTables {
     std::int64_t n_entries = 0;  ///< if n_nodes varies: total number of nodes (of polyhedra: faces)
     bool has_short_ids = false;  ///< ids are written in 4 bytes, as 32-bit programs do; all must be below 2^31
   };
-  std::int64_t n_vertices = 0;
-  std::vector<Elements> elements = {};
-  std::int64_t n_sets = 0;
+  std::int64_t n_vertices = 0;          ///< of all ranks together
+  std::vector<Elements> elements = {};  ///< in the order of ids
+  std::int64_t n_sets = 0;              ///< of all ranks together; 0: the list of sets is empty
 };
 
 /// Type of the values of a tag.
 struct H5mValues {
-  enum class Of : std::uint8_t { int32, int64, float64, id, opaque, bits };
-  Of of = Of::int32;
-  int n = 1;  ///< number of numbers, bytes of an opaque value, or bits (up to 8)
+  /// Type of one number of a value.
+  enum class Of : std::uint8_t {
+    int32,    ///< 4 bytes, signed
+    int64,    ///< 8 bytes, signed
+    float64,  ///< double
+    id,       ///< id of an entity or set of the file, 8 bytes
+    opaque,   ///< bytes without a type
+    bits,     ///< up to 8 bits, in one byte
+  };
+  Of of = Of::int32;  ///< type of each number
+  int n = 1;          ///< number of numbers, bytes of an opaque value, or bits (up to 8)
   /// Return the size of a value, or of one of its numbers if lengths vary.
   [[nodiscard]] std::size_t bytes() const noexcept;
 };
 
 /// A tag to write.
 struct H5mNewTag {
-  enum class Storage : std::uint8_t { bit, sparse, dense, mesh };
+  /// Storage that a program which reads the file may choose; numbers as in the file.
+  enum class Storage : std::uint8_t {
+    bit,     ///< bits, for all entities
+    sparse,  ///< a list, for some entities
+    dense,   ///< an array, for all entities
+    mesh,    ///< one value, of the mesh as a whole
+  };
   std::string name;                               ///< any bytes
   H5mValues values = {};                          ///< `n` is 1 if lengths vary, unless opaque
   Storage storage = Storage::sparse;              ///< hint to readers; it does not restrict how values are written
@@ -65,6 +80,7 @@ class H5mFile {
   /// Return the id of the first row of a table, and of the first set. Local. @throws Error{usage} if there is no such
   /// table
   [[nodiscard]] std::int64_t first_id(std::int32_t table) const;
+  /// Return the id of the first set: it follows those of vertices and elements. Local.
   [[nodiscard]] std::int64_t first_set() const noexcept { return first_set_; }
 
   /// Put the coordinates of vertices. @param x  shape (vertices, 3)
@@ -91,12 +107,13 @@ class H5mFile {
   [[nodiscard]] FileWriter::Rows make_dense(const Tag& tag, std::int32_t table);
   /// Rows of a list of ids and their values.
   struct Sparse {
-    FileWriter::Rows ids;
-    FileWriter::Rows lasts;  ///< made only if lengths vary
-    FileWriter::Rows values;
+    FileWriter::Rows ids;     ///< of the entities that have a value
+    FileWriter::Rows lasts;   ///< made only if lengths vary
+    FileWriter::Rows values;  ///< in the order of `ids`
   };
   /// Allocate values for some ids. @param n_values  if lengths vary: total number of numbers
   [[nodiscard]] Sparse make_sparse(const Tag& tag, std::int64_t n_ids, std::int64_t n_values = 0);
+  /// Put the ids of entities that have a value.
   void put_ids(const Sparse& rows, std::int64_t first, std::span<const std::int64_t> ids) {
     file_.put_rows(rows.ids, first, ids);
   }
@@ -142,8 +159,10 @@ class H5mFile {
   bool has_list_of_sets_ = false;
 };
 
-/// Convert the name of a tag to its spelling in paths of .h5m files, and back.
+/// Convert the name of a tag to its spelling in paths of .h5m files: slashes, backslashes and bytes that are not
+/// printable ASCII become a backslash and two hex digits.
 std::string h5m_escaped(const std::string& name);
+/// Convert the spelling in paths back to the name of a tag.
 std::string h5m_unescaped(const std::string& path);
 
 }  // namespace barrio::files

@@ -21,6 +21,7 @@ namespace barrio::files {
 class Handle {
  public:
   Handle() = default;
+  /// Take over an identifier, to be closed by `closer`. A negative one makes an empty handle.
   Handle(hid_t id, herr_t (*closer)(hid_t)) : id_(id), close_(closer) {}
   Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
   Handle& operator=(Handle&& other) noexcept {
@@ -31,7 +32,9 @@ class Handle {
   ~Handle();
   /// Close now. @return false if HDF5 reports a failure, as it does when buffered data cannot be written
   bool close();
+  /// Return the identifier, which stays owned; negative if there is none.
   [[nodiscard]] hid_t get() const noexcept { return id_; }
+  /// Tell whether there is an identifier.
   explicit operator bool() const noexcept { return id_ >= 0; }
   /// Forget the identifier without closing it.
   void release() noexcept { id_ = -1; }
@@ -52,9 +55,11 @@ Handle open_to_read(const std::string& path);
 
 /// A file or group to read from, open on this process alone or on all ranks of a context.
 struct Place {
-  hid_t id;
-  mpi::Context* context = nullptr;         ///< null: open on this process alone; else its counters count the reads
+  hid_t id;                         ///< of the file or group; borrowed
+  mpi::Context* context = nullptr;  ///< null: open on this process alone; else its counters count the reads
+  /// Name a place that is open on this process alone; implicit.
   Place(hid_t local_id) : id(local_id) {}  // NOLINT(google-explicit-constructor): the usual case
+  /// Name a place that is open on all ranks of a context, which must outlive it.
   Place(hid_t shared_id, mpi::Context& all_ranks) : id(shared_id), context(&all_ranks) {}
 };
 
@@ -63,10 +68,12 @@ struct Place {
 /// that all ranks have agreed on.
 class SharedFile {
  public:
+  /// Take over a file that all ranks of a context have opened. The context must outlive it. Local.
   SharedFile(Handle file, mpi::Context& context) : file_(std::move(file)), context_(&context) {}
   SharedFile(SharedFile&&) = default;
   SharedFile& operator=(SharedFile&&) = default;
   ~SharedFile();
+  /// Return the place to read from, valid while the file is open.
   [[nodiscard]] Place get() const noexcept { return {file_.get(), *context_}; }
   /// Close the file. Collective.
   void close() { file_.close(); }
@@ -110,13 +117,13 @@ void check_size(Place where, const std::string& path);
 
 /// A run of places along a dimension.
 struct Run {
-  std::int64_t first = 0;
-  std::int64_t count = 0;
+  std::int64_t first = 0;  ///< from 0
+  std::int64_t count = 0;  ///< number of places
 };
 /// Rows of a dataset that this rank reads. The dimensions after them are read completely, or in runs.
 struct Rows {
-  std::int64_t first = 0;
-  std::int64_t count = 0;
+  std::int64_t first = 0;  ///< from 0
+  std::int64_t count = 0;  ///< number of rows; below 0: all, whatever `first` is
   /// Places in the leading dimensions, such as a time step; rows are then those of the next dimension. Borrowed.
   std::span<const std::int64_t> within = {};
   /// Runs along the dimensions after the rows; the dimensions after those are read completely. Borrowed.
@@ -138,12 +145,17 @@ std::vector<GlobalId> read_ids(Place where, const std::string& path, std::int64_
 std::vector<double> read_reals(Place where, const std::string& path, Rows rows = all_rows);
 /// Values of any fixed-length type, numbers in native byte order.
 struct NativeValues {
-  enum class Kind { integer, real, other };
-  Kind kind = Kind::other;
-  bool is_signed = true;
+  /// Kind of the values.
+  enum class Kind {
+    integer,  ///< enumerations included
+    real,     ///< floating-point
+    other,    ///< text, opaque values, bits and the rest
+  };
+  Kind kind = Kind::other;       ///< of one number
+  bool is_signed = true;         ///< false: an unsigned integer
   std::size_t number_bytes = 1;  ///< size of one number, or of one value of another kind
   std::size_t n_numbers = 1;     ///< numbers in one value: more than one for array types
-  std::vector<std::byte> bytes;
+  std::vector<std::byte> bytes;  ///< values one after the other; empty where only their shape was asked for
 };
 /// Read values without a change of type. As read_integers.
 NativeValues read_native(Place where, const std::string& path, Rows rows = all_rows);

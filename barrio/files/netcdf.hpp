@@ -18,16 +18,17 @@ bool is_classic_netcdf(std::string_view head) noexcept;
 
 /// The variables and dimensions of a netCDF file.
 struct NetcdfListing {
+  /// A variable, without its values.
   struct Variable {
-    std::string name;
-    std::vector<std::int64_t> shape = {};
-    std::vector<std::int32_t> dimensions = {};  ///< places in the list of dimensions; -1: unnamed
-    NativeValues::Kind kind = NativeValues::Kind::other;
-    bool is_signed = true;
-    std::size_t number_bytes = 1;
+    std::string name;                                     ///< in the root group
+    std::vector<std::int64_t> shape = {};                 ///< extents; empty for a single value
+    std::vector<std::int32_t> dimensions = {};            ///< places in the list of dimensions; -1: unnamed
+    NativeValues::Kind kind = NativeValues::Kind::other;  ///< of its numbers; other: text or a type that is not read
+    bool is_signed = true;                                ///< false: unsigned integers
+    std::size_t number_bytes = 1;                         ///< size of one number in the file
   };
   std::vector<std::string> dimensions;  ///< their names
-  std::vector<Variable> variables;
+  std::vector<Variable> variables;      ///< in the file's order, for netCDF-4 by name
 };
 
 /// A netCDF file of any format, open to read: classic (CDF-1, CDF-2, CDF-5), or netCDF-4, which is HDF5. Each rank

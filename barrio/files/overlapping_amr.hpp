@@ -33,6 +33,7 @@ struct AmrGeometry {
 /// coarse cell thick, because VTK has no other representation for them and hides only completely covered cells.
 class OverlappingAmrFile {
  public:
+  /// Box of cells, in indices of its level.
   using Box = geometry::IndexBox<3>;
 
   /// Make a file. @param has_steps  the file is a series @param expected_bytes  as FileWriter
@@ -40,6 +41,7 @@ class OverlappingAmrFile {
   OverlappingAmrFile(mpi::Context& context, const std::string& path, std::uint64_t expected_bytes,
                      const AmrGeometry& geometry, bool has_steps = false);
 
+  /// Return the number of levels, that of the spacings given. Local.
   [[nodiscard]] std::size_t n_levels() const noexcept { return levels_.size(); }
 
   /// Define the boxes; those of a level are stored in the order of ranks. Call it once, or in a series whenever they
@@ -120,6 +122,7 @@ class OverlappingAmrSteps {
   /// @throws AgreedError{failed} or {bad_input} if it cannot be read, or is not such a series
   OverlappingAmrSteps(mpi::Context& context, std::string path);
 
+  /// Return the times of the steps, the same on all ranks. Local; borrowed from the reader.
   [[nodiscard]] const std::vector<double>& times() const noexcept { return times_; }
   /// Copy a step: its boxes, its arrays of reals of 64 bits and its time. Collective; each rank copies an equal number
   /// of the boxes of each level. @throws AgreedError{bad_input} for damaged data or another type of array; as

@@ -18,8 +18,8 @@ namespace barrio::files {
 
 /// Sizes of this rank's pieces of an unstructured grid. All spans are borrowed.
 struct VtkhdfSizes {
-  std::span<const std::int64_t> n_points = {};  ///< by piece, like all other sizes
-  std::span<const std::int64_t> n_cells = {};
+  std::span<const std::int64_t> n_points = {};      ///< by piece, like all other sizes
+  std::span<const std::int64_t> n_cells = {};       ///< cells of the piece
   std::span<const std::int64_t> n_nodes = {};       ///< nodes of all cells of the piece
   std::span<const std::int64_t> n_faces = {};       ///< faces of polyhedra; empty on all ranks if there are none
   std::span<const std::int64_t> n_face_nodes = {};  ///< nodes of all faces of the piece
@@ -50,7 +50,11 @@ struct VtkhdfArrays {
 /// step before, on all ranks, is not written again.
 class VtkhdfFile {
  public:
-  enum class Of { points, cells };
+  /// Entities that the rows of an array belong to.
+  enum class Of {
+    points,  ///< PointData of VTK
+    cells,   ///< CellData of VTK
+  };
 
   /// Make a file. @param has_steps  the file is a series @param expected_bytes  as FileWriter
   /// @throws AgreedError{failed}

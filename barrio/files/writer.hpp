@@ -33,13 +33,19 @@ class FileWriter {
 
   // Faults of the following functions are thrown by the next call that makes rows, or by close().
 
+  /// Make a group. The group above it must be there.
   void make_group(const std::string& path);
+  /// Store a copy of a type under a path. The group above it must be there.
   void commit_type(const std::string& path, hid_t type);
-  /// Write an attribute, the same on every rank.
+  /// Write an attribute of one value of any type, the same on every rank; `path` is its group, dataset or type.
   void write_attribute(const std::string& path, const std::string& name, hid_t type, const void* value);
+  /// Write an attribute of several integers, as a 1-D array. As above.
   void write_attribute(const std::string& path, const std::string& name, std::span<const std::int64_t> values);
+  /// Write an attribute of several reals, as a 1-D array. As above.
   void write_attribute(const std::string& path, const std::string& name, std::span<const double> values);
+  /// Write an attribute of one integer. As above.
   void write_attribute(const std::string& path, const std::string& name, std::int64_t value);
+  /// Write an attribute of text, of fixed length and padded by NUL. As above.
   void write_attribute(const std::string& path, const std::string& name, const std::string& text);
 
   /// A dataset whose rows can be put.
@@ -59,13 +65,15 @@ class FileWriter {
   /// @throws AgreedError{failed} if the disk has no space for it
   /// Cost: one agreement and one broadcast
   [[nodiscard]] Rows make_rows(const std::string& path, hid_t type, std::int64_t n_rows, std::int64_t row_size);
+  /// Make a dataset of numbers of type T, one of those of `native_type`. As above.
   template <class T>
   [[nodiscard]] Rows make_rows(const std::string& path, std::int64_t n_rows, std::int64_t row_size = 0) {
     return make_rows(path, native_type<T>(), n_rows, row_size);
   }
   /// Make a dataset that can grow in chunks. It has no rows yet.
   [[nodiscard]] Rows make_growing(const std::string& path, hid_t type, std::int64_t row_size, std::int64_t chunk_rows);
-  /// Extend a growing dataset. @param n_rows  new length, not less than before. @throws, cost as make_rows
+  /// Extend a growing dataset. @param n_rows  new length, not less than before. @throws as make_rows. Cost: as
+  /// make_rows
   void grow(const Rows& rows, std::int64_t n_rows);
   /// Write rows first .. first + count - 1 directly to their place in the file. Local: any rank puts any rows, any
   /// number of times, and all ranks together put each row once. A fault (rows put twice or never, beyond the end or of
@@ -88,6 +96,7 @@ class FileWriter {
                   std::int64_t count, const void* values) {
     put_rows(make_rows(path, type, n_rows, row_size), first, count, values);
   }
+  /// Make a dataset of numbers of type T and put this rank's rows. As above.
   template <class T>
   void write_rows(const std::string& path, std::int64_t n_rows, std::int64_t row_size, std::int64_t first,
                   std::span<const T> values) {
@@ -103,6 +112,7 @@ class FileWriter {
   /// Close the file and rename it to its final name. @throws AgreedError{failed}; the old file stays then
   void close();
 
+  /// Return HDF5's type of numbers of type T in memory: double, float, int64, int32 or uint8.
   template <class T>
   static hid_t native_type();
 
@@ -149,22 +159,27 @@ class FileWriter {
   int data_ = -1;  ///< file descriptor
 };
 
+/// Return HDF5's type of a double.
 template <>
 inline hid_t FileWriter::native_type<double>() {
   return H5T_NATIVE_DOUBLE;
 }
+/// Return HDF5's type of a float.
 template <>
 inline hid_t FileWriter::native_type<float>() {
   return H5T_NATIVE_FLOAT;
 }
+/// Return HDF5's type of a signed integer of 8 bytes.
 template <>
 inline hid_t FileWriter::native_type<std::int64_t>() {
   return H5T_NATIVE_INT64;
 }
+/// Return HDF5's type of a signed integer of 4 bytes.
 template <>
 inline hid_t FileWriter::native_type<std::int32_t>() {
   return H5T_NATIVE_INT32;
 }
+/// Return HDF5's type of a byte, unsigned.
 template <>
 inline hid_t FileWriter::native_type<std::uint8_t>() {
   return H5T_NATIVE_UINT8;

@@ -8,8 +8,10 @@
 
 namespace barrio::io {
 
+/// Options of `inspect()`.
 struct InspectOptions {
   bool with_quality = true;  ///< also box and cell quality; reads all coordinates into memory, up to `limit_bytes`
+  /// Limit of the memory for coordinates. Of a larger mesh box and quality are left out.
   std::uint64_t limit_bytes = std::uint64_t{2} << 30U;
 };
 

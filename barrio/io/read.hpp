@@ -11,7 +11,20 @@
 namespace barrio::io {
 
 /// Mesh file formats that barrio knows.
-enum class Format { h5m, gmsh, medit, vtk, vtu, pvtu, exodus, climate, cgns, su2, vtkhdf, xdmf };
+enum class Format {
+  h5m,      ///< MOAB's .h5m, on HDF5
+  gmsh,     ///< Gmsh .msh, text or binary
+  medit,    ///< Medit .mesh and .meshb
+  vtk,      ///< legacy VTK
+  vtu,      ///< VTK's XML of one unstructured grid
+  pvtu,     ///< VTK's XML that lists the .vtu files of a grid in pieces
+  exodus,   ///< Exodus II, on netCDF
+  climate,  ///< grid of longitudes and latitudes, CF conventions, on netCDF
+  cgns,     ///< CGNS, on HDF5
+  su2,      ///< SU2's text format
+  vtkhdf,   ///< VTKHDF, on HDF5
+  xdmf,     ///< XDMF: XML, with arrays in HDF5 or in the text
+};
 
 /// Formats that are read, as messages and help list them.
 inline constexpr const char* readable_formats =
@@ -25,6 +38,7 @@ Format detect_format(const std::string& path);
 /// Name of the tag by which programs find the parts of a .h5m file.
 inline constexpr const char* default_partition_tag = "PARALLEL_PARTITION";
 
+/// Options of `read_tables()`; the same on all ranks.
 struct TableOptions {
   std::vector<std::string> without_tags = {};  ///< tags to leave out; "*" leaves out all
   /// The tag that marks the parts to use: a .h5m file may have several partitions. It is on sets, or an integer of 32
@@ -67,12 +81,13 @@ struct TableOptions {
 /// Cost: each byte of the file is read once; memory O(slab) plus the list of sets.
 mesh::MeshTables read_tables(mpi::Context& context, const std::string& path, const TableOptions& options = {});
 
+/// Options of `read()`; the same on all ranks.
 struct ReadOptions {
-  int ghost_layers = 0;  ///< as in mesh::BuildOptions, like the next four
-  mesh::Dim bridge = mesh::Dim::vertex;
-  bool ghost_sides = false;
-  std::vector<std::string> ghost_sets = {};
-  std::vector<Rank> ghost_ranks = {};
+  int ghost_layers = 0;                      ///< as in mesh::BuildOptions, like the next four
+  mesh::Dim bridge = mesh::Dim::vertex;      ///< dimension over which ghost layers spread
+  bool ghost_sides = false;                  ///< ghost cells bring their listed faces and edges
+  std::vector<std::string> ghost_sets = {};  ///< sets whose cells become ghosts; empty: all cells
+  std::vector<Rank> ghost_ranks = {};        ///< ranks that send and receive ghosts; empty: all ranks
   /// Tags to leave out; "*" leaves out all. GLOBAL_ID here means one that only repeats the order of the file, as in
   /// most .h5m files. Where a program has numbered nodes or elements otherwise, it stays.
   std::vector<std::string> without_tags = {"GLOBAL_ID"};
@@ -81,10 +96,10 @@ struct ReadOptions {
   /// that is read again and again while it changes a little. "ptscotch" cuts the fewest sides, which pays off if the
   /// solver runs long. "metis" suits meshes whose graph fits on one rank.
   std::string partitioner = "rcb";
-  std::string partition_tag = default_partition_tag;  ///< as in TableOptions, like the next three
-  bool to_linear = false;
-  mesh::Degenerate degenerate = mesh::Degenerate::reduce;
-  int step = 0;
+  std::string partition_tag = default_partition_tag;       ///< as in TableOptions, like the next three
+  bool to_linear = false;                                  ///< reduce cells of second order to their corners
+  mesh::Degenerate degenerate = mesh::Degenerate::reduce;  ///< of cells with one vertex at two corners
+  int step = 0;                                            ///< time step, from 1; 0: the last one
 };
 
 /// Read a mesh file and build the distributed mesh. Collective.

@@ -9,22 +9,23 @@
 
 namespace barrio::io {
 
+/// Options of `read_structured()`; the same on all ranks.
 struct StructuredReadOptions {
-  mesh::Decomposition decomposition = mesh::Decomposition::sqijk;
-  int ghost_layers = 0;
+  mesh::Decomposition decomposition = mesh::Decomposition::sqijk;  ///< of the cells over ranks
+  int ghost_layers = 0;                                            ///< layers of ghost cells around each rank's box
   std::vector<std::string> fields = {"*"};  ///< variables to read, by name; "*": all over latitudes and longitudes
   int step = 0;                             ///< time step to read, from 1; 0: the last one
 };
 
 /// Values on the vertices of a rank's box.
 struct StructuredField {
-  std::string name;
+  std::string name;            ///< of the variable in the file
   std::vector<double> values;  ///< shape (mesh.own_vertices().size()); NaN where the file marks a missing value
 };
 
 /// A structured mesh from a file, with its fields.
 struct StructuredGrid {
-  mesh::StructuredMesh mesh;
+  mesh::StructuredMesh mesh;            ///< distributed over the ranks of the context that read it
   std::vector<StructuredField> fields;  ///< in the file's order, for netCDF-4 by name; the same list on every rank
 };
 

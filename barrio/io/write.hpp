@@ -11,6 +11,7 @@
 
 namespace barrio::io {
 
+/// Options of `write_h5m()`; the same on all ranks.
 struct H5mOptions {
   /// Also list in each part's set the faces, edges and sets that belong to it: `mesh::compute_part_contents`. Some
   /// readers look for them by part; barrio's does not.
@@ -56,8 +57,9 @@ enum class Pieces {
   ranks_with_ghosts,  ///< one piece per rank, ghost cells included and marked by `vtkGhostType`; shows the distribution
 };
 
+/// Options of `VtkhdfWriter`; the same on all ranks.
 struct VtkhdfOptions {
-  Pieces pieces = Pieces::parts;
+  Pieces pieces = Pieces::parts;         ///< ranks_with_ghosts: for a look at the distribution
   std::vector<std::string> fields = {};  ///< vertex and cell fields to write, by name; their copies must be up to date
   bool has_steps = false;  ///< a time series: fields change from step to step, and the mesh may change too
   bool with_tags = false;  ///< also write the tags on vertices and cells, as arrays of their names
@@ -97,7 +99,11 @@ class VtkhdfWriter {
 };
 
 /// Formats that `write` knows.
-enum class WrittenFormat { h5m, vtkhdf, medit };
+enum class WrittenFormat {
+  h5m,     ///< suffix .h5m
+  vtkhdf,  ///< suffix .vtkhdf
+  medit,   ///< suffix .mesh, text, or .meshb, binary
+};
 
 /// Choose the format by the suffix of a path. Local.
 /// @throws AgreedError{usage} for any other suffix, with "did you mean"

@@ -31,6 +31,7 @@ template <Builtin T>
 void all_reduce(Context& context, std::span<T> items, MPI_Op op) {
   detail::all_reduce(context, items.data(), items.size(), datatype<T>(), op);
 }
+/// Reduce one item over all ranks. Collective. @return the result, on all ranks
 template <Builtin T>
 [[nodiscard]] T all_reduce(Context& context, T item, MPI_Op op) {
   detail::all_reduce(context, &item, 1, datatype<T>(), op);
@@ -42,10 +43,12 @@ template <Builtin T>
 [[nodiscard]] T sum(Context& context, T item) {
   return all_reduce(context, item, MPI_SUM);
 }
+/// Return the smallest of the items of all ranks. Collective.
 template <Builtin T>
 [[nodiscard]] T min(Context& context, T item) {
   return all_reduce(context, item, MPI_MIN);
 }
+/// Return the largest of the items of all ranks. Collective.
 template <Builtin T>
 [[nodiscard]] T max(Context& context, T item) {
   return all_reduce(context, item, MPI_MAX);

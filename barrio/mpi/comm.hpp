@@ -37,9 +37,13 @@ class Comm {
   /// Free the communicator now. Collective.
   void close();
 
+  /// Return the communicator, which stays owned; MPI_COMM_NULL if empty.
   [[nodiscard]] MPI_Comm get() const noexcept { return comm_; }
+  /// Return the number of this rank, from 0. Local. @pre not empty
   [[nodiscard]] Rank rank() const;
+  /// Return the number of ranks. Local. @pre not empty
   [[nodiscard]] int size() const;
+  /// Tell whether there is a communicator: false if none was made, or if it was closed or moved from.
   explicit operator bool() const noexcept { return comm_ != MPI_COMM_NULL; }
 
  private:

@@ -26,21 +26,21 @@ namespace barrio::mpi {
 /// Messages and bytes that this rank sent and received, and its reads of files that all ranks have open, through
 /// barrio's own calls.
 struct Counters {
-  std::uint64_t messages_sent = 0;
-  std::uint64_t bytes_sent = 0;
-  std::uint64_t messages_received = 0;
-  std::uint64_t bytes_received = 0;
-  std::uint64_t collectives = 0;
-  std::uint64_t collective_reads = 0;  ///< reads of a dataset by all ranks in one collective call
-  std::uint64_t collective_bytes_read = 0;
-  std::uint64_t independent_reads = 0;  ///< reads that HDF5 did independently, wholly or in part
-  std::uint64_t independent_bytes_read = 0;
+  std::uint64_t messages_sent = 0;           ///< point-to-point
+  std::uint64_t bytes_sent = 0;              ///< in these messages, with the headers of packets
+  std::uint64_t messages_received = 0;       ///< point-to-point
+  std::uint64_t bytes_received = 0;          ///< in these messages, with the headers of packets
+  std::uint64_t collectives = 0;             ///< collective calls, `agree` included; their bytes are not counted
+  std::uint64_t collective_reads = 0;        ///< reads of a dataset by all ranks in one collective call
+  std::uint64_t collective_bytes_read = 0;   ///< that this rank got by collective_reads
+  std::uint64_t independent_reads = 0;       ///< reads that HDF5 did independently, wholly or in part
+  std::uint64_t independent_bytes_read = 0;  ///< that this rank got by independent_reads
 };
 
 /// Range of message tags reserved for one distributed object.
 struct TagBlock {
-  int first = 0;
-  int count = 1;
+  int first = 0;  ///< lowest tag of the block
+  int count = 1;  ///< number of consecutive tags
   std::shared_ptr<std::atomic<unsigned>> n_taken =
       nullptr;  ///< shared by all copies of the block; null: take() gives the first tag
   /// Return the tag of an epoch; successive epochs use successive tags, modulo the block.
@@ -53,11 +53,12 @@ struct TagBlock {
   }
 };
 
+/// Options of a Context; `profile` must be the same on all ranks.
 struct ContextOptions {
-  Profile profile = {};
-  WaitPolicy wait = wait_policy_from_environment();
-  Trace::Mode trace = Trace::Mode::totals;
-  double agree_limit_seconds = 600.0;  ///< time that `agree` waits for a missing rank
+  Profile profile = {};                              ///< of the job's transport; its defaults are safe
+  WaitPolicy wait = wait_policy_from_environment();  ///< for all waits of objects of the context
+  Trace::Mode trace = Trace::Mode::totals;           ///< kept data: none, totals by region, or also each event
+  double agree_limit_seconds = 600.0;                ///< time that `agree` waits for a missing rank
 };
 
 /// Communicator, log, trace, profile and tags that distributed objects share.
@@ -70,18 +71,28 @@ class Context {
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
+  /// Return the context's own duplicate of the communicator, valid as long as the context.
   [[nodiscard]] MPI_Comm comm() const noexcept { return comm_.get(); }
+  /// Return the number of this rank, from 0. Local, without a call of MPI.
   [[nodiscard]] Rank rank() const noexcept { return rank_; }
+  /// Return the number of ranks. Local, without a call of MPI.
   [[nodiscard]] int size() const noexcept { return size_; }
+  /// Tell whether this is rank 0.
   [[nodiscard]] bool is_root() const noexcept { return rank_ == 0; }
 
+  /// Return the log of this rank. Local.
   [[nodiscard]] Log& log() noexcept { return log_; }
+  /// Return the trace of this rank, which times regions. Local.
   [[nodiscard]] Trace& trace() noexcept { return trace_; }
+  /// Return the profile of the job's transport, the same on all ranks. Local.
   [[nodiscard]] const Profile& profile() const noexcept { return options_.profile; }
   /// Set the profile, the same on all ranks. Objects made before keep the values that they have read. Local.
   void set_profile(const Profile& profile) noexcept { options_.profile = profile; }
+  /// Return the way in which this rank waits for messages. Local.
   [[nodiscard]] const WaitPolicy& wait_policy() const noexcept { return options_.wait; }
+  /// Return the seconds after which `agree` ends the job if a rank is missing. Local.
   [[nodiscard]] double agree_limit_seconds() const noexcept { return options_.agree_limit_seconds; }
+  /// Return the counters of this rank, since the context was made. Local; not reset by barrio.
   [[nodiscard]] Counters& counters() noexcept { return counters_; }
 
   /// Return the thread that owns this context: by default the one that made it. Counters, tags and rounds have no
@@ -106,6 +117,7 @@ class Context {
   void set_idle_work(std::function<void()> work) {
     if (!idle_work_) idle_work_ = std::move(work);
   }
+  /// Return the work that `agree` does while it waits; empty if none was set. Local.
   [[nodiscard]] const std::function<void()>& idle_work() const noexcept { return idle_work_; }
 
   /// Return the T that a room above keeps for all objects it makes of this context. It is made at the first call and

@@ -31,6 +31,7 @@ bool run_on_cores(const std::vector<int>& cores) noexcept;
 /// Scope in which a thread, and the threads that it starts, run only on some cores. Does nothing for an empty list.
 class CoresScope {
  public:
+  /// Bind the calling thread to these cores, by number. If the system does not allow it, the thread stays as it is.
   explicit CoresScope(const std::vector<int>& cores);
   CoresScope(const CoresScope&) = delete;
   CoresScope& operator=(const CoresScope&) = delete;

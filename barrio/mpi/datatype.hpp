@@ -79,6 +79,7 @@ class Datatype {
   ~Datatype() {
     if (type_ != MPI_DATATYPE_NULL) MPI_Type_free(&type_);
   }
+  /// Return the committed datatype, which stays owned.
   [[nodiscard]] MPI_Datatype get() const noexcept { return type_; }
 
  private:

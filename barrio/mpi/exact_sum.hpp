@@ -15,6 +15,7 @@ namespace barrio::mpi {
 /// carries. Neither the order of additions nor their distribution over ranks matters.
 class ExactSum {
  public:
+  /// Add a term. Local. A term that is not finite makes the sum over all ranks NaN.
   void add(double x) noexcept;
   /// Return the sums over all ranks, each rounded once; NaN if a term was not finite. Collective.
   [[nodiscard]] static std::vector<double> over_all(mpi::Context& context, std::span<ExactSum> sums);

@@ -11,10 +11,10 @@ namespace barrio::mpi {
 
 /// Position of this rank: its node and its place there. Nodes are numbered by their lowest rank.
 struct NodePlace {
-  int node = 0;          ///< number of this rank's node, 0-based
-  int n_nodes = 1;       ///< nodes in the job
-  int rank_on_node = 0;  ///< 0-based
-  int ranks_on_node = 1;
+  int node = 0;           ///< number of this rank's node, 0-based
+  int n_nodes = 1;        ///< nodes in the job
+  int rank_on_node = 0;   ///< 0-based
+  int ranks_on_node = 1;  ///< ranks of this context that share its memory
 };
 
 /// Find the node of this rank, by shared memory. Collective. Cost: one communicator split and two scans; memory O(1).

@@ -24,10 +24,12 @@ Platform find_platform(Context& context);
 /// Derive the platform of jobs with all their ranks on one node of this job, as far as the environment tells. Local.
 Platform platform_on_node(Platform platform);
 
+/// Write a platform as JSON that `platform_from_json` reads. Local.
 Json to_json(const Platform& platform);
 /// Read a platform from JSON. @throws Error{bad_input} naming the missing entry
 Platform platform_from_json(const Json& json);
 
+/// Write a profile as JSON that `profile_from_json` reads, without the platform. Local.
 Json to_json(const Profile& profile);
 /// Read a profile from JSON. @throws Error{bad_input} naming the entry that is missing or out of range
 Profile profile_from_json(const Json& json);

@@ -19,12 +19,12 @@ std::string mpi_library();
 
 /// Statistics over ranks of one region.
 struct RegionSummary {
-  std::string name;
-  std::uint64_t count = 0;  ///< entries, summed over ranks
-  int n_ranks = 0;          ///< ranks that entered it
-  double min_seconds = 0.0;
-  double mean_seconds = 0.0;
-  double max_seconds = 0.0;
+  std::string name;                  ///< of the region
+  std::uint64_t count = 0;           ///< entries, summed over ranks
+  int n_ranks = 0;                   ///< ranks that entered it
+  double min_seconds = 0.0;          ///< total of the fastest rank; 0 if a rank did not enter it
+  double mean_seconds = 0.0;         ///< average of the totals of all ranks, 0 for those that did not enter it
+  double max_seconds = 0.0;          ///< total of the slowest rank
   std::vector<double> of_rank = {};  ///< seconds of each rank, up to max_ranks_shown ranks; empty above
 };
 
@@ -37,6 +37,7 @@ std::vector<RegionSummary> summarise(Context& context);
 
 /// Format the summary as a text table.
 std::string format_summary(const std::vector<RegionSummary>& summary);
+/// Write the summary as a JSON array of one object per region. Local.
 Json to_json(const std::vector<RegionSummary>& summary);
 
 /// Write the trace as Chrome/Perfetto JSON, one track per rank. Collective. Each rank writes its own part of the file;

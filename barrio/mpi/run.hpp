@@ -9,11 +9,12 @@
 
 namespace barrio::mpi {
 
+/// Options of `run()`.
 struct RunOptions {
-  int thread_level = MPI_THREAD_FUNNELED;
-  ContextOptions context = {};
-  bool uses_stored_profile = true;       ///< see `use_stored_profile`; if false the one in `context` stays
-  double finish_warning_seconds = 60.0;  ///< wait for other ranks after which a rank whose body has returned warns
+  int thread_level = MPI_THREAD_FUNNELED;  ///< of MPI, to be requested; a lower level that MPI provides is accepted
+  ContextOptions context = {};             ///< of the context given to the body
+  bool uses_stored_profile = true;         ///< see `use_stored_profile`; if false the one in `context` stays
+  double finish_warning_seconds = 60.0;    ///< wait for other ranks after which a rank whose body has returned warns
 };
 
 /// Run a program under MPI: initialise, call `body`, finalise. Returns the exit code for `main`.

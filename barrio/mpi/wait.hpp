@@ -13,12 +13,13 @@ namespace barrio::mpi {
 
 /// Way in which a rank waits for messages.
 struct WaitPolicy {
+  /// Use of the core while no message has arrived.
   enum class Kind {
     spin,   ///< poll without pause: least latency, needs a core per rank
     yield,  ///< poll, then yield the core: right for any rank count (default)
     block,  ///< sleep inside MPI if it can: for simulators, where a poll costs simulated time
   };
-  Kind kind = Kind::yield;
+  Kind kind = Kind::yield;         ///< also set by BARRIO_WAIT, see `wait_policy_from_environment`
   std::uint32_t spin_polls = 200;  ///< polls before the first yield; 0 where ranks outnumber cores
 };
 
@@ -35,8 +36,11 @@ WaitPolicy wait_policy_from_environment();
 /// Pause of a wait loop: call it after each poll that found nothing.
 class Pause {
  public:
+  /// Begin a wait. @param policy  borrowed, must outlive the pause
   explicit Pause(const WaitPolicy& policy) noexcept : policy_(policy) {}
+  /// Yield the core, as the policy says. Local.
   void operator()() noexcept;
+  /// Count polls from 0 again, after a poll that found something.
   void reset() noexcept { polls_ = 0; }
 
  private:

@@ -55,7 +55,7 @@ std::vector<std::int32_t> cut_by_metis(mpi::Context& context, const Graph& graph
 struct CutQuality {
   std::int64_t n_cut_edges = 0;  ///< edges between parts
   double imbalance = 1.0;        ///< largest part / mean part, in vertices
-  int n_empty_parts = 0;
+  int n_empty_parts = 0;         ///< parts without a vertex on any rank
 };
 
 /// Measure the quality of a cut. Collective. Memory O(n_parts) on each rank.

@@ -15,11 +15,13 @@ enum class Depth {
   all,     ///< also where calls block, what releases them, the figures and programs of the thesis
 };
 
+/// Options of `run()`; the same on all ranks.
 struct ProbeOptions {
-  Depth depth = Depth::all;
+  Depth depth = Depth::all;    ///< choice of experiments
   double max_seconds = 600.0;  ///< no experiment begins after that
 };
 
+/// Result of a probe: document and profile; the same on all ranks.
 struct Findings {
   /// Of schema barrio.probe.transport; on all ranks. If the job has several nodes, and two ranks on the first one,
   /// "on_node" is another document for messages within a node. "not_tried" names the experiments that were left out,

@@ -24,16 +24,16 @@ std::vector<Transport> transports_of(std::string_view mpi_flavour);
 
 /// One value of a setting that moves a limit of a transport, and what it costs.
 struct Setting {
-  std::string transport;
+  std::string transport;                    ///< name of a Transport: it needs this one
   std::string quantity = {};                ///< the limit that it changes: "eager limit"
   std::uint64_t value = 0;                  ///< bytes; 0 for a switch
   std::vector<std::string> variables = {};  ///< NAME=value, to set for the job
   std::string how = {};                     ///< in the form in which the launcher takes it
   /// Memory of each rank: bytes_per_rank + bytes_per_peer * (ranks it talks to).
   std::uint64_t bytes_per_rank = 0;
-  std::uint64_t bytes_per_peer = 0;
-  std::string memory = {};      ///< location of the bytes
-  std::string limited_by = {};  ///< file of the kernel with the largest value that it grants; empty without one
+  std::uint64_t bytes_per_peer = 0;  ///< see bytes_per_rank; 0: the number of peers does not matter
+  std::string memory = {};           ///< location of the bytes
+  std::string limited_by = {};       ///< file of the kernel with the largest value that it grants; empty without one
 };
 
 /// List settings worth a try for an MPI of this flavour: several values, ascending, for each quantity of a transport.

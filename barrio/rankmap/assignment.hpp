@@ -33,14 +33,21 @@ class Placement {
   /// ranks
   static Placement cyclic(int n_ranks, const Machine& machine);
 
+  /// Return the number of ranks; each has a core.
   [[nodiscard]] int n_ranks() const noexcept { return static_cast<int>(core_of_rank_.size()); }
+  /// Return the number of cores, free ones included.
   [[nodiscard]] int n_cores() const noexcept { return static_cast<int>(rank_at_core_.size()); }
+  /// Return the core of a rank. @pre 0 <= rank < n_ranks()
   [[nodiscard]] int core_of(Rank rank) const noexcept { return core_of_rank_[rank]; }
   /// Return the rank on a core, or `no_rank`.
   [[nodiscard]] Rank rank_at(int core) const noexcept { return rank_at_core_[core]; }
+  /// Return the cores by rank, shape (n_ranks()). Borrowed from the placement.
   [[nodiscard]] std::span<const int> core_of_rank() const& noexcept { return core_of_rank_; }
+  /// Return the ranks by core, shape (n_cores()), `no_rank` on free ones. Borrowed from the placement.
   [[nodiscard]] std::span<const Rank> rank_at_core() const& noexcept { return rank_at_core_; }
+  /// Refuse a span into a temporary.
   std::span<const int> core_of_rank() const&& = delete;
+  /// Refuse a span into a temporary.
   std::span<const Rank> rank_at_core() const&& = delete;
 
   /// Exchange the ranks of two cores; either may be free.
@@ -67,6 +74,7 @@ Placement keep_in_place(const Placement& placement, const Placement& old, const 
 /// themselves counts if the machine has core costs; a graph does not hold it.
 /// Local. @pre the placement is one of these ranks on this machine. Cost: O(edges)
 double cost(const CommunicationGraph& graph, const Machine& machine, const Placement& placement);
+/// Compute Z of the weights that a weighing gives the entries of the traffic. As above. Cost: O(entries)
 double cost(const TrafficMatrix& traffic, const Machine& machine, const Placement& placement, Weighing weighing = {});
 
 /// Compute the change of Z if two cores exchanged their ranks; negative is better.

@@ -13,8 +13,8 @@ namespace barrio::rankmap {
 
 /// Consecutive ranks, or slots for ranks, on one host.
 struct HostRun {
-  std::string name;
-  int count = 0;  ///< 0: not specified
+  std::string name;  ///< of the host, as the launcher or batch system spells it
+  int count = 0;     ///< 0: not specified
 
   bool operator==(const HostRun&) const = default;
 };

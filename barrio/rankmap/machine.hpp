@@ -19,7 +19,7 @@ namespace barrio::rankmap {
 /// Cores come in groups of interchangeable cores: equally far from every other core.
 class Machine {
  public:
-  static constexpr int max_cores = 1 << 26;
+  static constexpr int max_cores = 1 << 26;  ///< of a machine; more are refused
 
   /// Build a tree: arities from the inside out ({8, 16, 4} = 8 cores per node, 16 nodes per switch, 4 switches) and one
   /// distance per level. @param[in] n_node_levels  number of inner levels in one node (sockets): less than the number
@@ -57,11 +57,15 @@ class Machine {
 
   /// Tell whether this is a matrix, without known structure.
   [[nodiscard]] bool is_dense() const noexcept { return kind_ == Kind::dense; }
+  /// Return the number of cores of all nodes.
   [[nodiscard]] int n_cores() const noexcept { return static_cast<int>(group_of_.size()); }
+  /// Return the number of nodes, each with at least one core.
   [[nodiscard]] int n_nodes() const noexcept { return static_cast<int>(node_begin_.size()) - 1; }
+  /// Return the node to which a core belongs.
   [[nodiscard]] int node_of(int core) const noexcept { return node_of_group_[at(group_of(core))]; }
   /// Return the first core of a node; its cores are numbered consecutively.
   [[nodiscard]] int first_core(int node) const noexcept { return node_begin_[at(node)]; }
+  /// Return the number of cores of a node.
   [[nodiscard]] int cores_of_node(int node) const noexcept { return node_begin_[at(node) + 1] - node_begin_[at(node)]; }
   /// Return the index of a core in its node, from 0.
   [[nodiscard]] int slot_of(int core) const noexcept { return core - first_core(node_of(core)); }
@@ -75,10 +79,13 @@ class Machine {
 
   /// Return the group of interchangeable cores to which a core belongs.
   [[nodiscard]] int group_of(int core) const noexcept { return group_of_[at(core)]; }
+  /// Return the number of groups of interchangeable cores; for a matrix that of cores.
   [[nodiscard]] int n_groups() const noexcept { return static_cast<int>(group_begin_.size()) - 1; }
   /// Return the first core of a group; its cores are `group_begin` to before `group_end`.
   [[nodiscard]] int group_begin(int group) const noexcept { return group_begin_[at(group)]; }
+  /// Return one past the last core of a group.
   [[nodiscard]] int group_end(int group) const noexcept { return group_begin_[at(group) + 1]; }
+  /// Return the number of cores of a group.
   [[nodiscard]] int group_size(int group) const noexcept { return group_end(group) - group_begin(group); }
   /// Return the distance between cores of two groups, or between two cores of one group if both are the same.
   [[nodiscard]] double group_distance(int group_a, int group_b) const noexcept;
@@ -104,8 +111,8 @@ class Machine {
 
   /// Number of cores at a distance.
   struct Ring {
-    double distance;
-    std::int64_t n_cores;
+    double distance;       ///< from the core that looks; it is not counted itself
+    std::int64_t n_cores;  ///< cores at this distance, in the best view
   };
   /// Return the best view of any core, nearest first: for every k, no core has its k-th nearest core nearer than this.
   [[nodiscard]] std::vector<Ring> rings() const;
@@ -113,6 +120,7 @@ class Machine {
   /// Return the cost on a core of each unit that its rank sends to itself: the diagonal of a QAPLIB matrix. 0 unless
   /// set.
   [[nodiscard]] double core_cost(int core) const noexcept { return core_costs_.empty() ? 0.0 : core_costs_[at(core)]; }
+  /// Tell whether core costs were set.
   [[nodiscard]] bool has_core_costs() const noexcept { return !core_costs_.empty(); }
   /// Set the core costs. @pre this is a matrix. @throws Error{usage} unless there is one for each core, finite and >= 0
   void set_core_costs(std::vector<double> costs);
@@ -139,6 +147,7 @@ class Machine {
   /// Make a machine with each group as one core, for the placement of whole groups.
   [[nodiscard]] Machine of_groups() const;
 
+  /// Return the memory of distances, groups and nodes, without names and core costs.
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 
  private:

@@ -11,8 +11,9 @@
 
 namespace barrio::rankmap {
 
+/// The schema of map documents.
 inline constexpr std::string_view map_schema = "barrio.map";
-inline constexpr int map_schema_version = 1;
+inline constexpr int map_schema_version = 1;  ///< written, and the newest that is read
 
 /// Largest number of nodes for which the document has the matrix of bytes between nodes.
 inline constexpr int max_nodes_in_document = 64;

@@ -14,9 +14,9 @@ namespace barrio::rankmap {
 
 /// Times of messages between pairs of ranks of one kind, by size.
 struct MessageTimes {
-  std::vector<std::int64_t> bytes;
-  std::vector<double> seconds;  ///< one way; the median over pairs of each pair's best
-  int n_pairs = 0;
+  std::vector<std::int64_t> bytes;  ///< message sizes, ascending; empty if nothing was measured
+  std::vector<double> seconds;      ///< one way; the median over pairs of each pair's best
+  int n_pairs = 0;                  ///< pairs of ranks that were measured
   /// Return the time of the smallest message.
   [[nodiscard]] double latency() const noexcept { return seconds.empty() ? 0.0 : seconds.front(); }
   /// Return bytes per second beyond the latency: the median over messages of 64 KiB and more, or of the largest; 0 if
@@ -36,10 +36,11 @@ struct MeasuredMachine {
   [[nodiscard]] double message_bytes() const { return between.latency() * between.bandwidth(); }
 };
 
+/// Options of `measure_machine()`; the same on all ranks.
 struct MeasureOptions {
-  std::int64_t max_bytes = 4 << 20;
-  int max_pairs = 8;          ///< of each kind; pairs are measured one after the other
-  double pair_seconds = 0.2;  ///< measuring time of a pair, about
+  std::int64_t max_bytes = 4 << 20;  ///< size of the largest message
+  int max_pairs = 8;                 ///< of each kind; pairs are measured one after the other
+  double pair_seconds = 0.2;         ///< measuring time of a pair, about
 };
 
 /// Measure latency and bandwidth between cores by ping-pong, from 1 byte to 4 MiB: from the first rank of a node to

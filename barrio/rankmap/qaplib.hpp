@@ -10,10 +10,14 @@ namespace barrio::rankmap {
 
 /// Roles of the two matrices of a QAPLIB file. The library leaves open which one is the machine. The value of the
 /// problem is the same, but the traffic should be the sparser matrix: the solver's work grows with its entries.
-enum class QaplibOrder { distances_first, flows_first };
+enum class QaplibOrder {
+  distances_first,  ///< the first matrix is the machine, the second the traffic
+  flows_first,      ///< the first matrix is the traffic, the second the machine
+};
 
+/// A QAPLIB problem as machine and traffic, with as many ranks as cores.
 struct QaplibInstance {
-  Machine machine;
+  Machine machine;        ///< dense, with one core per node
   TrafficMatrix traffic;  ///< flows as points and as bytes; their cost equals QAPLIB's objective
 };
 
@@ -28,6 +32,7 @@ bool is_qaplib(const std::string& path);
 /// cannot be opened
 QaplibInstance read_qaplib(const std::string& path, QaplibOrder order = QaplibOrder::distances_first);
 
+/// A published solution of a QAPLIB problem.
 struct QaplibSolution {
   double value = 0.0;   ///< as the file states it, which may be wrong
   Placement placement;  ///< of the instance when read with the same order

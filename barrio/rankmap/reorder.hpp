@@ -12,6 +12,7 @@
 
 namespace barrio::rankmap {
 
+/// Options of `reorder()`; the same on all ranks, except `node`.
 struct ReorderOptions {
   double inside = 1.0;    ///< distance of two ranks on one node
   double outside = 10.0;  ///< distance of two ranks on different nodes
@@ -20,17 +21,17 @@ struct ReorderOptions {
   std::optional<int> node = {};
   double seconds = 0.05;   ///< search time of rank 0, about, counted in work; the others wait
   double min_gain = 0.02;  ///< part of the cost; all ranks stay if less can be gained
-  std::uint64_t seed = 1;
+  std::uint64_t seed = 1;  ///< of the random parts of the search
 };
 
 /// A communicator of the same processes, reordered to suit their traffic.
 struct Reordered {
-  mpi::Comm comm;
+  mpi::Comm comm;             ///< with the new order of ranks; the caller's
   double cost_before = 0.0;   ///< Z, the sum over pairs of weight x distance
   double cost_after = 0.0;    ///< <= cost_before
   double share_before = 0.0;  ///< part of the weight between nodes, 0..1
-  double share_after = 0.0;
-  int n_moved = 0;  ///< ranks that belong to another process now
+  double share_after = 0.0;   ///< the same, in the new order
+  int n_moved = 0;            ///< ranks that belong to another process now
 };
 
 /// Return a communicator whose ranks are placed so that those that talk most share a node: the intent of

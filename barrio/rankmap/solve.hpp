@@ -28,7 +28,7 @@ Method parse_method(std::string_view word);
 
 /// A rank that must be on a core.
 struct Pin {
-  Rank rank = 0;
+  Rank rank = 0;  ///< rank that must not move
   int core = -1;  ///< -1: its core in the given order
 };
 
@@ -36,12 +36,13 @@ struct Pin {
 /// of two.
 inline constexpr double automatic_seconds = -1.0;
 
+/// Options of `map()`.
 struct MapOptions {
-  Weight weight = Weight::bytes;
-  double message_bytes = 0.0;  ///< cost of a message besides its bytes, in bytes; with Weight::bytes only
+  Weight weight = Weight::bytes;  ///< count of the traffic that the objective weighs
+  double message_bytes = 0.0;     ///< cost of a message besides its bytes, in bytes; with Weight::bytes only
   /// Share of the busiest node in the objective, 0..1: 0 is the sum Z alone, see `mixed_cost`.
   double bottleneck = 0.0;
-  Method method = Method::best;
+  Method method = Method::best;  ///< search method; the paper's serve to compare
   int block = 64;          ///< cores per block of the paper's pair exchange; the number of cores or more: all pairs
   std::uint64_t seed = 1;  ///< of the random parts of `Method::best`
   /// Search time of `Method::best`, about, in seconds of one core of this decade. It is counted in work, not in time,
@@ -56,24 +57,25 @@ struct MapOptions {
   std::vector<Pin> pins = {};           ///< ranks that must not move
 };
 
+/// Result of `map()`: the placement found, and its costs beside those of the given order.
 struct MapResult {
   Placement given;  ///< the order to beat; with pins to other cores, the pinned ranks have been exchanged
   /// The best found; of two with the same cost, the one with the smaller load on its busiest node; `given` if nothing
   /// is better.
   Placement placement;
-  Weight weight = Weight::bytes;
-  std::string method;        ///< method that found it, in words
-  double cost_before = 0.0;  ///< Z of `given`
+  Weight weight = Weight::bytes;  ///< that of the options; all costs are in its unit
+  std::string method;             ///< method that found it, in words
+  double cost_before = 0.0;       ///< Z of `given`
   /// Z after the construction method alone; may exceed cost_before. NaN on machines too large for that method.
   double cost_construction = 0.0;
   double cost_after = 0.0;    ///< Z of `placement`, <= cost_before unless a bottleneck counts
   double mixed_before = 0.0;  ///< objective of `given`: Z unless a bottleneck counts
   double mixed_after = 0.0;   ///< objective of `placement`, <= mixed_before
   double lower_bound = 0.0;   ///< no placement has a Z below this
-  PlacementFigures before;
-  PlacementFigures after;
-  bool is_complete = true;  ///< false: the search ended early, and the result may vary with the machine
-  double seconds = 0.0;     ///< time spent searching
+  PlacementFigures before;    ///< of `given`
+  PlacementFigures after;     ///< of `placement`
+  bool is_complete = true;    ///< false: the search ended early, and the result may vary with the machine
+  double seconds = 0.0;       ///< time spent searching
 };
 
 /// Find a placement of ranks on cores with a small cost Z = sum of w_ij * distance, never worse than the given order.
@@ -91,9 +93,9 @@ MapResult map(const TrafficMatrix& traffic, const Machine& machine, const MapOpt
 
 /// Decision whether a placement is worth a change of order.
 struct OrderChoice {
-  bool keeps_given = false;
-  double gain = 0.0;      ///< part of the objective, 0..1
-  double min_gain = 0.0;  ///< smallest gain for a change
+  bool keeps_given = false;  ///< true: the given order stays
+  double gain = 0.0;         ///< part of the objective, 0..1
+  double min_gain = 0.0;     ///< smallest gain for a change
   /// The gain without collectives, whose bytes a recording only estimates; empty: they do not count, or the user
   /// vouches for them.
   std::optional<double> sure_gain = {};

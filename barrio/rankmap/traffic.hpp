@@ -15,10 +15,14 @@ namespace barrio::rankmap {
 
 /// The schema of traffic documents.
 inline constexpr std::string_view traffic_schema = "barrio.traffic";
-inline constexpr int traffic_schema_version = 1;
+inline constexpr int traffic_schema_version = 1;  ///< written, and the newest that is read
 
 /// Count of a traffic entry that is the weight of a pair of ranks.
-enum class Weight { points, bytes, messages };
+enum class Weight {
+  points,    ///< halo points
+  bytes,     ///< bytes of messages
+  messages,  ///< number of messages
+};
 
 /// Return the name of a weight: "points", "bytes", "messages".
 std::string_view name_of(Weight weight) noexcept;
@@ -27,19 +31,20 @@ Weight parse_weight(std::string_view word);
 
 /// Weight of one entry.
 struct Weighing {
-  Weight unit = Weight::bytes;
-  double message_bytes = 0.0;  ///< cost of a message besides its bytes, in bytes; with Weight::bytes only
+  Weight unit = Weight::bytes;  ///< count that is the weight
+  double message_bytes = 0.0;   ///< cost of a message besides its bytes, in bytes; with Weight::bytes only
+  /// Make a weighing; implicit, so that a Weight serves as one.
   constexpr Weighing(Weight unit_ = Weight::bytes, double message_bytes_ = 0.0) noexcept
       : unit(unit_), message_bytes(message_bytes_) {}
 };
 
 /// Traffic from one rank to another, in one step or over a whole run. Values >= 0.
 struct TrafficEntry {
-  Rank from = 0;
-  Rank to = 0;
-  double points = 0.0;  ///< halo points of `to` that `from` serves; the paper's a_ij
-  double bytes = 0.0;
-  double messages = 0.0;
+  Rank from = 0;          ///< rank that sends
+  Rank to = 0;            ///< rank that receives; may be `from`
+  double points = 0.0;    ///< halo points of `to` that `from` serves; the paper's a_ij
+  double bytes = 0.0;     ///< payload of the messages
+  double messages = 0.0;  ///< number of messages; a mean may be a fraction
 
   bool operator==(const TrafficEntry&) const = default;
 };
@@ -48,21 +53,26 @@ struct TrafficEntry {
 /// Partners of a rank ascend; no rank is its own partner; every weight is > 0.
 struct CommunicationGraph {
   std::vector<std::int64_t> offsets{0};  ///< size n_ranks + 1
-  std::vector<Rank> partners;
-  std::vector<double> weights;
+  std::vector<Rank> partners;            ///< of all ranks, row after row; size offsets.back()
+  std::vector<double> weights;           ///< w_ij of each partner, in the same order
 
+  /// Return the number of ranks, those without partners included.
   [[nodiscard]] int n_ranks() const noexcept { return static_cast<int>(offsets.size()) - 1; }
+  /// Return the partners of a rank, ascending. Borrowed from the graph.
   [[nodiscard]] std::span<const Rank> partners_of(Rank rank) const noexcept {
     return std::span(partners).subspan(begin_of(rank), degree_of(rank));
   }
+  /// Return the weights of a rank's partners, in their order. Borrowed from the graph.
   [[nodiscard]] std::span<const double> weights_of(Rank rank) const noexcept {
     return std::span(weights).subspan(begin_of(rank), degree_of(rank));
   }
+  /// Return the number of partners of a rank.
   [[nodiscard]] std::size_t degree_of(Rank rank) const noexcept { return begin_of(rank + 1) - begin_of(rank); }
   /// Return the number of partners of all ranks, as a factor of estimates of time.
   [[nodiscard]] double n_edge_ends() const noexcept { return static_cast<double>(partners.size()); }
   /// Sum w_ij over unordered pairs. Cost: O(edges).
   [[nodiscard]] double compute_total_weight() const noexcept;
+  /// Return the memory of the three arrays.
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 
  private:
@@ -80,9 +90,13 @@ class TrafficMatrix {
   /// @throws Error{bad_input} on what `validate()` refuses. Cost: O(entries log entries)
   explicit TrafficMatrix(int n_ranks = 0, std::vector<TrafficEntry> entries = {});
 
+  /// Return the number of ranks, those without traffic included.
   [[nodiscard]] int n_ranks() const noexcept { return n_ranks_; }
+  /// Return the entries, sorted by (from, to) and unique. Borrowed from the matrix.
   [[nodiscard]] const std::vector<TrafficEntry>& entries() const& noexcept { return entries_; }
+  /// Refuse a reference into a temporary.
   const std::vector<TrafficEntry>& entries() const&& = delete;
+  /// Return the memory of the entries.
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 
   /// Check that ranks are in range and values are finite, not negative and below 1e18.

@@ -19,7 +19,7 @@ TrafficMatrix read_metis_graph(const std::string& path);
 /// Read a Matrix Market coordinate file: row sends to column; real, integer or pattern; general or symmetric.
 TrafficMatrix read_matrix_market(const std::string& path);
 
-/// Read the output of Open MPI's pml/monitoring: `PREFIX.<rank>.prof`, one file per rank, point-to-point messages of
+/// Read the output of Open MPI's pml/monitoring: `PREFIX.RANK.prof`, one file per rank, point-to-point messages of
 /// the program (lines `E`). @param[in] prefix_or_folder  the prefix, or a folder that holds files of one prefix
 /// To record: mpirun --mca pml_monitoring_enable 2 --mca pml_monitoring_enable_output 3
 ///            --mca pml_monitoring_filename PREFIX ...

@@ -13,8 +13,8 @@ namespace barrio::rankmap {
 
 /// Comparison of a job's ranks with a plan.
 struct Verification {
-  int n_ranks = 0;
-  int n_nodes = 0;
+  int n_ranks = 0;               ///< of the job
+  int n_nodes = 0;               ///< hosts on which they run
   std::int64_t n_elsewhere = 0;  ///< ranks on another host than in the plan
   /// Ranks on the planned host that share memory with other ranks than those of their node in the plan: MPI takes the
   /// host for several nodes.
@@ -22,6 +22,7 @@ struct Verification {
   bool names_are_known =
       true;  ///< the plan names hosts; otherwise ranks were compared by the ranks they share a node with
   std::vector<std::string> faults = {};  ///< the first of them, in words
+  /// Tell whether all ranks are where the plan has them.
   [[nodiscard]] bool is_as_planned() const noexcept { return n_elsewhere == 0 && n_torn == 0; }
 };
 
