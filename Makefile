@@ -23,7 +23,7 @@ configure_alone = test -f build/$(1)/build.ninja || cmake --preset $(1)
 build = cmake --build --preset $(1) -j $(JOBS)
 
 .NOTPARALLEL:
-.PHONY: help demo examples bench all install deb lint room fast check check-mpich check-smpi nightly fuzz tidy doctor clean
+.PHONY: help demo examples bench all install deb lint room fast check check-mpich check-smpi docs nightly fuzz tidy doctor clean
 
 help:  ## this list
 	@echo 'usage: make TARGET [RANKS=4] [JOBS=$(JOBS)] [SECONDS=60] [PREFIX=build/prefix]'
@@ -113,6 +113,10 @@ tidy:  ## clang-tidy over what is not known to be clean
 	@tools/setup $(base) tidy lint
 	@cmake --preset release -B build/tidy -DCMAKE_UNITY_BUILD=ON >/dev/null  # which lists commands
 	tools/lint --tidy
+
+docs:  ## the site, build/docs/site/index.html: all pages, every public entity of C++ and Python, a search
+	@tools/setup docs
+	build/venv/bin/python tools/docs
 
 doctor:  ## what this machine has, what is missing and how to get it
 	@tools/doctor

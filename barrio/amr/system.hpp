@@ -22,6 +22,7 @@ struct CellView {
   std::array<std::ptrdiff_t, D> strides{};  ///< distance from a cell to the next along each axis, in numbers
   std::ptrdiff_t variable = 0;              ///< distance from a variable to the next, in numbers
 
+  /// Return a variable of a cell. @pre the cell is in `cells`
   [[nodiscard]] double& operator()(int variable_number, const typename geometry::IndexBox<D>::Index& cell) const {
     std::ptrdiff_t at = variable_number * variable;
     for (std::size_t k = 0; k < D; ++k) at += (cell[k] - cells.low[k]) * strides[k];

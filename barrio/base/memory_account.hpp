@@ -23,7 +23,7 @@ namespace barrio {
 ///     tiles.add(n_bytes);
 class MemoryAccount {
  public:
-  /// Whether bytes of an owner count against the limit.
+  /// Ways to count the bytes of an owner.
   enum class Counting {
     inside,  ///< in the bytes of the account, and so against its limit
     beside   ///< only in the bytes of the owner

@@ -20,6 +20,7 @@ namespace barrio::exchange {
 
 /// Operators of `GatherScatter::apply`; any function that combines two values into a third will do.
 struct Sum {
+  /// Return the sum.
   template <class T>
   constexpr T operator()(const T& a, const T& b) const {
     return static_cast<T>(a + b);
@@ -27,6 +28,7 @@ struct Sum {
 };
 /// Operator: the product of two values.
 struct Product {
+  /// Return the product.
   template <class T>
   constexpr T operator()(const T& a, const T& b) const {
     return static_cast<T>(a * b);
@@ -34,6 +36,7 @@ struct Product {
 };
 /// Operator: the smaller of two values; the first if neither is smaller.
 struct Min {
+  /// Return the smaller value.
   template <class T>
   constexpr T operator()(const T& a, const T& b) const {
     return b < a ? b : a;
@@ -41,6 +44,7 @@ struct Min {
 };
 /// Operator: the larger of two values; the first if neither is larger.
 struct Max {
+  /// Return the larger value.
   template <class T>
   constexpr T operator()(const T& a, const T& b) const {
     return a < b ? b : a;

@@ -20,7 +20,7 @@ namespace barrio::exchange {
 
 class Neighborhood;
 
-/// Message and the neighbour it came from.
+/// Message and the rank that sent it.
 template <class T>
 struct Received {
   Rank from;  ///< sender; this rank too, if it writes to itself

@@ -37,7 +37,7 @@ struct RuntimeOptions {
 
 /// Options of one run, the same on all ranks.
 struct RunOptions {
-  /// Whether messages are delivered in steps: those that handlers send are handled in the next step, for each object in
+  /// Deliver messages in steps: those that handlers send are handled in the next step, for each object in
   /// the order of senders and of sending. The result then depends neither on the number of ranks nor on time.
   /// Cost: each step ends with three or four reductions over all ranks; messages of the next step stay in memory,
   /// whatever its limit

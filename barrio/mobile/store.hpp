@@ -55,7 +55,7 @@ class Block {
 /// Options of a store.
 struct StoreOptions {
   std::string folder = {};  ///< of the file
-  /// Whether bytes pass by the page cache. Where the file system cannot do that, they do not; see `Store::is_direct`.
+  /// Pass by the page cache. Where the file system cannot do that, bytes go through it; see `Store::is_direct`.
   bool is_direct = true;
   int n_threads = 2;  ///< that read and write
   /// Bytes that may wait to be written before `put` waits.

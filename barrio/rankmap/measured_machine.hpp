@@ -43,8 +43,8 @@ struct MeasureOptions {
   double pair_seconds = 0.2;         ///< measuring time of a pair, about
 };
 
-/// Measure latency and bandwidth between cores by ping-pong, from 1 byte to 4 MiB: from the first rank of a node to
-/// near and far ranks on it, and between the first ranks of nodes that are near and far in their order. Other ranks
+/// Measure latency and bandwidth between cores by ping-pong, from 1 byte to `max_bytes`: from the first rank of a node
+/// to near and far ranks on it, and between the first ranks of nodes that are near and far in their order. Other ranks
 /// sleep meanwhile. Collective. The result is the same on all ranks. Cost: at most 2 * max_pairs * pair_seconds.
 /// @throws AgreedError{usage} on one rank
 MeasuredMachine measure_machine(mpi::Context& context, const MeasureOptions& options = {});

@@ -4,14 +4,16 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-import glossary  # noqa: E402
+import glossary
 
 project = "barrio"
 author = "the authors of barrio"
 copyright = "the authors of barrio, under the license of the sources"
 root_doc = "index"
 extensions = ["myst_parser", "glossary"]
-barrio_words = glossary.words_of((pathlib.Path(__file__).parents[1] / "reference" / "glossary.md").read_text())
+barrio_words = glossary.words_of(
+    (pathlib.Path(__file__).parents[1] / "reference" / "glossary.md").read_text()
+)
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 4
 # a list of shell commands may have output in it

@@ -25,11 +25,54 @@ SECTIONS = {
 }
 # Words that a page uses in their common sense too.
 COMMON = set(
-    "run place region row part set tag field piece copy side key level parent pass claim reader owner origin stage agent"
-    " wire seat net ring home entity interior neighbour interface block segment hole operator candidate slot star listed"
-    " anchor frozen compact audit marker object contested".split()
+    [
+        "agent",
+        "anchor",
+        "audit",
+        "block",
+        "candidate",
+        "claim",
+        "compact",
+        "contested",
+        "copy",
+        "entity",
+        "field",
+        "frozen",
+        "hole",
+        "home",
+        "interface",
+        "interior",
+        "key",
+        "level",
+        "listed",
+        "marker",
+        "neighbour",
+        "net",
+        "object",
+        "operator",
+        "origin",
+        "owner",
+        "parent",
+        "part",
+        "pass",
+        "piece",
+        "place",
+        "reader",
+        "region",
+        "ring",
+        "row",
+        "run",
+        "seat",
+        "segment",
+        "set",
+        "side",
+        "slot",
+        "stage",
+        "star",
+        "tag",
+        "wire",
+    ]
 )
-SKIPPED = (nodes.literal, nodes.literal_block, nodes.reference, nodes.title, nodes.TextElement)
 
 
 def words_of(text: str) -> dict[str, dict[str, str]]:
@@ -66,7 +109,10 @@ class LinkWords(SphinxPostTransform):
         words = {word: target for word, target in words.items() if word not in COMMON}
         if not words:
             return
-        pattern = re.compile(r"\b(" + "|".join(sorted(map(re.escape, words), key=len, reverse=True)) + r")(e?s)?\b", re.IGNORECASE)
+        pattern = re.compile(
+            r"\b(" + "|".join(sorted(map(re.escape, words), key=len, reverse=True)) + r")(e?s)?\b",
+            re.IGNORECASE,
+        )
         for node in list(self.document.findall(nodes.Text)):
             inside = node.parent
             if not isinstance(inside, nodes.paragraph):
@@ -79,7 +125,12 @@ class LinkWords(SphinxPostTransform):
                     continue
                 target = words.pop(word)
                 uri = self.app.builder.get_relative_uri(name, PAGE) + "#" + target
-                parts += [nodes.Text(text[at : match.start()]), nodes.reference(match[0], match[0], refuri=uri, internal=True, classes=["word"])]
+                parts += [
+                    nodes.Text(text[at : match.start()]),
+                    nodes.reference(
+                        match[0], match[0], refuri=uri, internal=True, classes=["word"]
+                    ),
+                ]
                 at = match.end()
             if parts:
                 inside.replace(node, [*parts, nodes.Text(text[at:])])
@@ -95,7 +146,9 @@ def add_anchors(app: Sphinx, name: str, source: list[str]) -> None:
             section = line[3:]
         row = re.match(r"\| ([^|]+) \| ", line)
         if row and row[1] != "word":
-            spans = "".join(f'<span id="{anchor(section, word)}"></span>' for word in row[1].split(", "))
+            spans = "".join(
+                f'<span id="{anchor(section, word)}"></span>' for word in row[1].split(", ")
+            )
             line = f"| {spans}{line[2:]}"
         lines.append(line)
     source[0] = "\n".join(lines) + "\n"

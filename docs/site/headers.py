@@ -11,12 +11,19 @@ import xml.etree.ElementTree as ET
 
 # Entities whose meaning is that of the language or of the standard library.
 STANDARD = re.compile(
-    r"operator(=|==|!=|<=>|<|>|\+\+|--|->|\*|\[\])|~.*|begin|end"
+    r"operator(=|==|!=|<=>|<|>|\+|\+\+|--|->|\*|\[\])|~.*|begin|end"
     r"|value_type|pointer|reference|difference_type|iterator_category|iterator_concept|iterator"
 )
 KINDS = {"class", "struct", "union", "concept"}
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>$~|#^@])")
-SECTIONS = {"return": "Returns", "pre": "Requires", "post": "Ensures", "note": "Note", "see": "See", "invariant": "Invariant"}
+SECTIONS = {
+    "return": "Returns",
+    "pre": "Requires",
+    "post": "Ensures",
+    "note": "Note",
+    "see": "See",
+    "invariant": "Invariant",
+}
 
 
 @dataclasses.dataclass
@@ -63,14 +70,17 @@ def is_standard(entity: Entity, owner: str) -> bool:
         return True
     arguments = entity.node.findtext("argsstring") or ""
     return entity.name == owner and bool(
-        arguments.startswith("()") or re.match(rf"\((const )?{re.escape(owner)}\b[^,]*&&?[^,]*\)", arguments)
+        arguments.startswith("()")
+        or re.match(rf"\((const )?{re.escape(owner)}\b[^,]*&&?[^,]*\)", arguments)
     )
 
 
 def is_instance(entity: Entity) -> bool:
     """Tell whether an entity is an instantiation or a specialisation of a template that has a text of its own."""
     parameters = entity.node.find("templateparamlist")
-    return plain(entity.node.find("type")).startswith("template ") or (parameters is not None and len(parameters) == 0)
+    return plain(entity.node.find("type")).startswith("template ") or (
+        parameters is not None and len(parameters) == 0
+    )
 
 
 def members_of(compound: ET.Element, scope: str) -> list[Entity]:
@@ -92,7 +102,11 @@ def read(folder: pathlib.Path) -> dict[str, list[Entity]]:
     def class_of(compound: ET.Element) -> Entity:
         name = compound.findtext("compoundname")
         entity = Entity(compound, name.rpartition("::")[0])
-        entity.members = [m for m in members_of(compound, name) if not is_standard(m, entity.name.split("<")[0]) and not is_instance(m)]
+        entity.members = [
+            m
+            for m in members_of(compound, name)
+            if not is_standard(m, entity.name.split("<")[0]) and not is_instance(m)
+        ]
         entity.members += [
             class_of(compounds[inner.get("refid")])
             for inner in compound.findall("innerclass")
@@ -118,7 +132,11 @@ def read(folder: pathlib.Path) -> dict[str, list[Entity]]:
         else:
             continue
         for entity in found:
-            if entity.node.get("id") not in seen and not STANDARD.fullmatch(entity.name) and not is_instance(entity):
+            if (
+                entity.node.get("id") not in seen
+                and not STANDARD.fullmatch(entity.name)
+                and not is_instance(entity)
+            ):
                 seen.add(entity.node.get("id"))
                 by_file[entity.file].append(entity)
     for entities in by_file.values():
@@ -131,7 +149,9 @@ def without_text(entities: list[Entity]) -> list[str]:
     lines = []
     for entity in entities:
         if not entity.has_text:
-            lines.append(f"{entity.file}:{entity.line}: {entity.scope}::{entity.name} has no doc comment")
+            lines.append(
+                f"{entity.file}:{entity.line}: {entity.scope}::{entity.name} has no doc comment"
+            )
         lines += [
             f"{entity.file}:{entity.line}: {entity.name}::{value.findtext('name')} has no doc comment"
             for value in entity.node.findall("enumvalue")
@@ -142,7 +162,9 @@ def without_text(entities: list[Entity]) -> list[str]:
 
 
 def count(entities: list[Entity]) -> int:
-    return sum(1 + len(entity.node.findall("enumvalue")) + count(entity.members) for entity in entities)
+    return sum(
+        1 + len(entity.node.findall("enumvalue")) + count(entity.members) for entity in entities
+    )
 
 
 class Writer:
@@ -163,7 +185,11 @@ class Writer:
         if tag == "computeroutput":
             return f"`{''.join(node.itertext())}`"
         if tag == "ref":
-            return f"[{self.inline(node)}](#{node.get('refid')})" if node.get("refid") in self.known else self.inline(node)
+            return (
+                f"[{self.inline(node)}](#{node.get('refid')})"
+                if node.get("refid") in self.known
+                else self.inline(node)
+            )
         if tag == "ulink":
             return f"[{self.inline(node)}]({node.get('url')})"
         if tag == "emphasis":
@@ -175,9 +201,14 @@ class Writer:
         if tag == "parameterlist":
             return "\n\n" + "".join(self.parameter(node.get("kind"), item) for item in node) + "\n"
         if tag in ("itemizedlist", "orderedlist"):
-            return "\n\n" + "".join(
-                "- " + " ".join(self.inline(item).split()) + "\n" for item in node.findall("listitem")
-            ) + "\n"
+            return (
+                "\n\n"
+                + "".join(
+                    "- " + " ".join(self.inline(item).split()) + "\n"
+                    for item in node.findall("listitem")
+                )
+                + "\n"
+            )
         if tag == "programlisting":
             return "\n\n```cpp\n" + "\n".join(self.code(line) for line in node) + "\n```\n\n"
         if tag in ("verbatim", "preformatted"):
@@ -204,7 +235,10 @@ class Writer:
         return f"- {'throws ' if kind == 'exception' else ''}`{names}`: {text}\n"
 
     def description(self, node: ET.Element) -> str:
-        parts = [self.inline(node.find(part)).strip() for part in ("briefdescription", "detaileddescription")]
+        parts = [
+            self.inline(node.find(part)).strip()
+            for part in ("briefdescription", "detaileddescription")
+        ]
         return "\n\n".join(part for part in parts if part) + "\n"
 
     def template(self, node: ET.Element) -> str:
@@ -213,7 +247,11 @@ class Writer:
             return ""
         words = []
         for parameter in parameters.findall("param"):
-            word = " ".join(part for part in (plain(parameter.find("type")), parameter.findtext("declname")) if part)
+            word = " ".join(
+                part
+                for part in (plain(parameter.find("type")), parameter.findtext("declname"))
+                if part
+            )
             default = plain(parameter.find("defval"))
             words.append(word + (f" = {default}" if default else ""))
         requires = plain(node.find("requiresclause"))
@@ -226,26 +264,40 @@ class Writer:
         name = entity.name
         if entity.kind in ("class", "struct", "union"):
             bases = [plain(base) for base in node.findall("basecompoundref")]
-            return entity.kind, self.template(node) + name + (f" : public {', '.join(bases)}" if bases else "")
+            return entity.kind, self.template(node) + name + (
+                f" : public {', '.join(bases)}" if bases else ""
+            )
         if entity.kind == "concept":
             return "concept", self.template(node) + name
         if entity.kind == "enum":
             return ("enum-class" if node.get("strong") == "yes" else "enum"), name
         if entity.kind == "typedef":
-            return "type", f"{self.template(node)}{name} = {plain(node.find('type')).removeprefix('using ')}"
+            return (
+                "type",
+                f"{self.template(node)}{name} = {plain(node.find('type')).removeprefix('using ')}",
+            )
         kind = plain(node.find("type")).removeprefix("constexpr ").removeprefix("static ")
         if entity.kind == "variable":
             arguments = node.findtext("argsstring") or ""
             value = plain(node.find("initializer"))
             static = "static " if node.get("static") == "yes" else ""
             value = value if len(value) < 60 and "\n" not in value else ""
-            return "member", f"{self.template(node)}{static}{kind} {name}{arguments}{' ' + value if value else ''}"
-        arguments = re.sub(r"< (?=[\w:(])|(?<=[\w>*&\])]) (?=>)", lambda m: m[0].strip(), node.findtext("argsstring") or "")
+            return (
+                "member",
+                f"{self.template(node)}{static}{kind} {name}{arguments}{' ' + value if value else ''}",
+            )
+        arguments = re.sub(
+            r"< (?=[\w:(])|(?<=[\w>*&\])]) (?=>)",
+            lambda m: m[0].strip(),
+            node.findtext("argsstring") or "",
+        )
         arguments = re.sub(r"\s*=\s*default$| override| final", "", arguments)
         words = [word for word in ("static", "explicit") if node.get(word) == "yes"]
         if node.get("virt") in ("virtual", "pure-virtual"):
             words.append("virtual")
-        return "function", self.template(node) + " ".join([*words, *([kind] if kind else []), name + arguments])
+        return "function", self.template(node) + " ".join(
+            [*words, *([kind] if kind else []), name + arguments]
+        )
 
     def text(self, entity: Entity) -> tuple[str, int]:
         """Return the text of an entity with its members, and the length of its fence."""
@@ -261,10 +313,15 @@ class Writer:
             fence = max(fence, length + 1)
             body += "\n" + text
         marks = ":" * max(fence, 4)
-        return f"({entity.node.get('id')})=\n{marks}{{cpp:{kind}}} {argument}\n\n{body}\n{marks}\n", len(marks)
+        return (
+            f"({entity.node.get('id')})=\n{marks}{{cpp:{kind}}} {argument}\n\n{body}\n{marks}\n",
+            len(marks),
+        )
 
     def page(self, header: str, purpose: str, entities: list[Entity]) -> str:
-        text = f"# {pathlib.PurePath(header).name}\n\n{purpose}\n\n```cpp\n#include \"{header}\"\n```\n"
+        text = (
+            f'# {pathlib.PurePath(header).name}\n\n{purpose}\n\n```cpp\n#include "{header}"\n```\n'
+        )
         scope = None
         for entity in entities:
             if entity.scope != scope:
@@ -278,5 +335,7 @@ def ids(by_file: collections.abc.Iterable[list[Entity]]) -> set[str]:
     """Return the ids of entities and members, to which references may lead."""
     found = set()
     for entities in by_file:
-        found |= {entity.node.get("id") for entity in entities} | ids([entity.members for entity in entities])
+        found |= {entity.node.get("id") for entity in entities} | ids(
+            [entity.members for entity in entities]
+        )
     return found

@@ -12,7 +12,15 @@ import headers
 import python_page
 
 LINK = re.compile(r"(?<=\]\()([^)\s#:]+)(#[^)\s]*)?(?=\))")
-LANGUAGES = {".cpp": "cpp", ".hpp": "cpp", ".c": "c", ".py": "python", ".toml": "toml", ".f90": "fortran", ".txt": "cmake"}
+LANGUAGES = {
+    ".cpp": "cpp",
+    ".hpp": "cpp",
+    ".c": "c",
+    ".py": "python",
+    ".toml": "toml",
+    ".f90": "fortran",
+    ".txt": "cmake",
+}
 SECTIONS = {
     "tutorial": "Tutorials",
     "howto": "How-to",
@@ -29,11 +37,23 @@ class Site:
         self.source = source
         self.stage = stage
         words = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
-        listed = subprocess.run(words, cwd=source, check=True, capture_output=True, text=True).stdout.split()
+        listed = subprocess.run(
+            words, cwd=source, check=True, capture_output=True, text=True
+        ).stdout.split()
         self.files = [name for name in listed if (source / name).is_file()]
-        self.public = sorted(name for name in self.files if re.fullmatch(r"barrio/(\w+/)?\w+\.hpp", name))
-        self.examples = sorted({"/".join(name.split("/")[:2]) for name in self.files if name.count("/") >= 2 and name.startswith("examples/")})
-        self.rooms = re.search(r"set\(BARRIO_ROOMS ([^)]*)\)", (source / "cmake/BarrioRooms.cmake").read_text())[1].split()
+        self.public = sorted(
+            name for name in self.files if re.fullmatch(r"barrio/(\w+/)?\w+\.hpp", name)
+        )
+        self.examples = sorted(
+            {
+                "/".join(name.split("/")[:2])
+                for name in self.files
+                if name.count("/") >= 2 and name.startswith("examples/")
+            }
+        )
+        self.rooms = re.search(
+            r"set\(BARRIO_ROOMS ([^)]*)\)", (source / "cmake/BarrioRooms.cmake").read_text()
+        )[1].split()
 
     def write(self, name: str, text: str) -> None:
         path = self.stage / name
@@ -86,43 +106,79 @@ class Site:
         return [
             os.path.basename(name).removesuffix(".md")
             for name in self.files
-            if os.path.dirname(name) == folder and name.endswith(".md") and not name.endswith("README.md")
+            if os.path.dirname(name) == folder
+            and name.endswith(".md")
+            and not name.endswith("README.md")
         ]
 
     def add_index(self) -> None:
         front = self.stage / "index.md"
         sections = [f"{title} <docs/{folder}/README>" for folder, title in SECTIONS.items()]
-        others = ["CHANGELOG", "CONTRIBUTING", "SECURITY", "python/README", "data/README", "docs/README", "docs/nightly"]
+        others = [
+            "CHANGELOG",
+            "CONTRIBUTING",
+            "SECURITY",
+            "python/README",
+            "data/README",
+            "docs/README",
+            "docs/nightly",
+        ]
         front.write_text(
             front.read_text()
-            + toctree([*sections[:3], "C++ <barrio/index>", "Python <docs/reference/python>", *sections[3:], "Examples <examples/index>"])
+            + toctree(
+                [
+                    *sections[:3],
+                    "C++ <barrio/index>",
+                    "Python <docs/reference/python>",
+                    *sections[3:],
+                    "Examples <examples/index>",
+                ]
+            )
             + toctree(others)
         )
-        tutorials = "".join(f"- {{doc}}`{name}`\n" for name in sorted(self.pages_in("docs/tutorial")))
-        self.write("docs/tutorial/README.md", "# Tutorials\n\n" + tutorials + toctree(sorted(self.pages_in("docs/tutorial"))))
+        tutorials = "".join(
+            f"- {{doc}}`{name}`\n" for name in sorted(self.pages_in("docs/tutorial"))
+        )
+        self.write(
+            "docs/tutorial/README.md",
+            "# Tutorials\n\n" + tutorials + toctree(sorted(self.pages_in("docs/tutorial"))),
+        )
 
     def add_headers(self, by_file: dict[str, list[headers.Entity]]) -> None:
         writer = headers.Writer(headers.ids(by_file.values()))
         for header in self.public:
-            purpose = re.search(r"^/// @file (.+)$", (self.source / header).read_text(), re.MULTILINE)
-            self.write(self.place_of(header), writer.page(header, purpose[1] if purpose else "", by_file.get(header, [])))
+            purpose = re.search(
+                r"^/// @file (.+)$", (self.source / header).read_text(), re.MULTILINE
+            )
+            self.write(
+                self.place_of(header),
+                writer.page(header, purpose[1] if purpose else "", by_file.get(header, [])),
+            )
         for room in self.rooms:
             name = f"barrio/{room}/README.md"
-            text = self.with_links(name, (self.source / name).read_text()) if name in self.files else f"# {room}\n"
-            of_room = [header for header in self.public if os.path.dirname(header) == f"barrio/{room}"]
+            text = (
+                self.with_links(name, (self.source / name).read_text())
+                if name in self.files
+                else f"# {room}\n"
+            )
+            of_room = [
+                header for header in self.public if os.path.dirname(header) == f"barrio/{room}"
+            ]
             rows = "".join(
                 f"| [{pathlib.PurePath(header).name}]({pathlib.PurePath(header).stem}.md) | {self.purpose(header)} |\n"
                 for header in of_room
             )
             text += f"\n## Headers\n\n| header | purpose |\n|---|---|\n{rows}"
             self.write(name, text + toctree([pathlib.PurePath(header).stem for header in of_room]))
-        umbrellas = [pathlib.PurePath(header).stem for header in self.public if header.count("/") == 1]
+        umbrellas = [
+            pathlib.PurePath(header).stem for header in self.public if header.count("/") == 1
+        ]
         lines = "".join(f"- [{room}]({room}/README.md)\n" for room in self.rooms)
         whole = "".join(f"- [{name}.hpp]({name}.md)\n" for name in umbrellas)
         self.write(
             "barrio/index.md",
-            "# C++\n\nOne folder, namespace and CMake target for each room; the page of a header has all that it declares, in "
-            f"its order.\n\n{lines}\nHeaders that include whole rooms:\n\n{whole}"
+            "# C++\n\nOne folder, namespace and CMake target for each room; the page of a header has all "
+            f"that it declares, in its order.\n\n{lines}\nHeaders that include whole rooms:\n\n{whole}"
             + toctree([f"{room}/README" for room in self.rooms] + umbrellas),
         )
 
@@ -137,11 +193,19 @@ class Site:
                 suffix = pathlib.PurePath(name).suffix
                 if suffix not in LANGUAGES or name.endswith("CMakeLists.txt"):
                     continue
-                fence = "~~~~~"
-                text += f"\n## {os.path.basename(name)}\n\n{fence}{LANGUAGES[suffix]}\n{(self.source / name).read_text()}{fence}\n"
+                code = (self.source / name).read_text()
+                text += f"\n## {os.path.basename(name)}\n\n~~~~~{LANGUAGES[suffix]}\n{code}~~~~~\n"
             self.write(f"{folder}/index.md", text)
-        lines = "".join(f"- [{os.path.basename(name)}]({os.path.basename(name)}/index.md)\n" for name in self.examples)
-        self.write("examples/index.md", "# Examples\n\nPrograms that are built and run by the tests.\n\n" + lines + toctree([f"{os.path.basename(name)}/index" for name in self.examples]))
+        lines = "".join(
+            f"- [{os.path.basename(name)}]({os.path.basename(name)}/index.md)\n"
+            for name in self.examples
+        )
+        self.write(
+            "examples/index.md",
+            "# Examples\n\nPrograms that are built and run by the tests.\n\n"
+            + lines
+            + toctree([f"{os.path.basename(name)}/index" for name in self.examples]),
+        )
 
 
 def toctree(entries: list[str]) -> str:

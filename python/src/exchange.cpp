@@ -370,7 +370,8 @@ raises, the round and its Exchange are discarded, since other ranks do not get t
       .def("cancel", &PythonRound::cancel,
            "Drop this round with all its messages, and keep the Exchange. All neighbours must do the same, as after "
            "an error that all ranks know of; a neighbour that reads on instead gets an error.")
-      .def_prop_ro("dtype", &PythonRound::dtype, nb::sig("def dtype(self) -> numpy.dtype"))
+      .def_prop_ro("dtype", &PythonRound::dtype, nb::sig("def dtype(self) -> numpy.dtype"),
+                   "Type of the items of all messages.")
       .def(
           "__iter__", [](nb::handle_t<PythonRound> self) { return nb::borrow(self); },
           nb::sig("def __iter__(self) -> collections.abc.Iterator[tuple[int, numpy.typing.NDArray[typing.Any]]]"))
@@ -483,7 +484,9 @@ rank, with a collective call in every round. A rank that is met becomes a neighb
           "Check that neighbours are mutual. Collective. Raises Error on all ranks that names a pair that is not.")
       .def_prop_ro(
           "epoch", [](const SharedExchange& self) { return self.hood().epoch(); }, "Number of rounds done.")
-      .def_prop_ro("memory_bytes", [](const SharedExchange& self) { return self.hood().memory_bytes(); })
+      .def_prop_ro(
+          "memory_bytes", [](const SharedExchange& self) { return self.hood().memory_bytes(); },
+          "Bytes of buffers and lists on this rank.")
       .def("__repr__", [](const SharedExchange& self) {
         const Neighborhood& hood = self.hood();
         return fmt::format("<barrio.Exchange of rank {} of {} with {} neighbours, {} rounds done>",

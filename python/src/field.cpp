@@ -150,12 +150,16 @@ exchange::Reduction reduction_of(const std::string& name) {
 void bind_field(nb::module_& module, nb::class_<SharedMesh>& shared) {
   nb::class_<SharedField>(module, "Field",
                           "Values on the entities of one dimension of a mesh, which the field keeps alive.")
-      .def_prop_ro("name", [](const SharedField& self) { return self.data->name; })
-      .def_prop_ro("dim", [](const SharedField& self) { return self.data->dim; })
-      .def_prop_ro("n_components", [](const SharedField& self) { return self.data->n_components; })
+      .def_prop_ro(
+          "name", [](const SharedField& self) { return self.data->name; },
+          "Name, for `Mesh.field`.")
+      .def_prop_ro(
+          "dim", [](const SharedField& self) { return self.data->dim; }, "Dimension of the entities that have values.")
+      .def_prop_ro(
+          "n_components", [](const SharedField& self) { return self.data->n_components; }, "Numbers of each entity.")
       .def_prop_ro(
           "dtype", [](const SharedField& self) { return numpy_type(*self.data); },
-          nb::sig("def dtype(self) -> numpy.dtype"))
+          nb::sig("def dtype(self) -> numpy.dtype"), "Type of the numbers: float64, float32, int64 or int32.")
       .def_prop_ro(
           "values", [](nb::handle_t<SharedField> self) { return values(self); },
           nb::sig("def values(self) -> numpy.typing.NDArray[typing.Any]"),
@@ -206,12 +210,14 @@ properties, if the tag has another number of components, is not numeric, has no 
 no fill, or has values that do not fit the type.)")
       .def("field", &find_field, nb::arg("name"), nb::arg("dim"),
            "Return the field of this name. Raises UsageError with \"did you mean\" if it does not exist.")
-      .def_prop_ro("fields",
-                   [](const MeshPointer& self) {
-                     std::vector<SharedField> fields;
-                     for (const auto& field : self->mesh().fields()) fields.push_back({self, field.get()});
-                     return fields;
-                   })
+      .def_prop_ro(
+          "fields",
+          [](const MeshPointer& self) {
+            std::vector<SharedField> fields;
+            for (const auto& field : self->mesh().fields()) fields.push_back({self, field.get()});
+            return fields;
+          },
+          "All fields: the same list on every rank.")
       .def(
           "checksum",
           [](SharedMesh& self, const SharedField& field) {

@@ -144,7 +144,9 @@ do not change. The values of an id are combined in one fixed order, so all share
            "are lost.")
       .def("end", &SharedGather::end,
            "Wait for the other ranks, and write the results into the array given to `begin()`.")
-      .def_prop_ro("method", [](const SharedGather& self) { return method_name(self.gather().method()); })
+      .def_prop_ro(
+          "method", [](const SharedGather& self) { return method_name(self.gather().method()); },
+          "Method in use; if it was \"automatic\", the one chosen.")
       .def_prop_ro(
           "neighbours",
           [](const SharedGather& self) {
@@ -155,7 +157,9 @@ do not change. The values of an id are combined in one fixed order, so all share
       .def_prop_ro(
           "n_shared", [](const SharedGather& self) { return self.gather().n_shared(); },
           "Number of this rank's ids that occur at another position, on this rank or elsewhere.")
-      .def_prop_ro("memory_bytes", [](const SharedGather& self) { return self.gather().memory_bytes(); });
+      .def_prop_ro(
+          "memory_bytes", [](const SharedGather& self) { return self.gather().memory_bytes(); },
+          "Bytes of plan and buffers on this rank.");
 }
 
 }  // namespace barrio::python

@@ -232,7 +232,9 @@ void bind_local(nb::module_& module, nb::class_<SharedMesh>& shared) {
 Made by `Mesh.release`; `adopt` makes a mesh of it again. Entities are identified by place: their position in the
 arrays, in any order. Returned arrays are read-only copies; `replace_...` replaces them. Vertices and sides that no
 cell uses are left out of the mesh.)")
-      .def_prop_ro("cell_dim", [](const OwnedMesh& self) { return self.local.cell_dim; })
+      .def_prop_ro(
+          "cell_dim", [](const OwnedMesh& self) { return self.local.cell_dim; },
+          "Dimension of the cells: face or volume.")
       .def_prop_ro(
           "vertex_ids", [](const OwnedMesh& self) { return copied(self.local.vertex_ids); }, nb::rv_policy::automatic,
           "Global ids of vertices, (n,) int64.")

@@ -79,7 +79,9 @@ void bind_enumerations(nb::module_& module) {
 
 void bind_set(nb::module_& module) {
   nb::class_<SharedSet>(module, "MeshSet", "A named set of entities and its members on this rank.")
-      .def_prop_ro("kind", [](const SharedSet& self) { return self.set->info.kind; })
+      .def_prop_ro(
+          "kind", [](const SharedSet& self) { return self.set->info.kind; },
+          "What the members are: material, boundary condition, geometry or other.")
       .def_prop_ro(
           "id", [](const SharedSet& self) { return self.set->info.id; }, "The number that users know the set by.")
       .def_prop_ro(
@@ -118,17 +120,21 @@ copies, since the mesh stores them compressed.)");
       .def_prop_ro(
           "cell_dim", [](SharedMesh& self) { return self.mesh().cell_dim(); },
           "Dimension of the cells: face or volume.")
-      .def_prop_ro("ghost_layers", [](SharedMesh& self) { return self.mesh().ghost_layers(); })
+      .def_prop_ro(
+          "ghost_layers", [](SharedMesh& self) { return self.mesh().ghost_layers(); },
+          "Layers of ghost cells that were asked for.")
       .def(
           "n_local", [](SharedMesh& self, Dim dim) { return self.mesh().n_local(checked(dim)); }, nb::arg("dim"),
           "Count the entities this rank holds, ghosts included.")
       .def(
-          "n_owned", [](SharedMesh& self, Dim dim) { return self.mesh().n_owned(checked(dim)); }, nb::arg("dim"))
+          "n_owned", [](SharedMesh& self, Dim dim) { return self.mesh().n_owned(checked(dim)); }, nb::arg("dim"),
+          "Count the entities that this rank owns; they come first in all arrays.")
       .def(
           "n_ghost", [](SharedMesh& self, Dim dim) { return self.mesh().n_ghost(checked(dim)); }, nb::arg("dim"),
           "Count the copies of entities that other ranks own. For vertices: on the interface or beyond it.")
       .def(
-          "n_global", [](SharedMesh& self, Dim dim) { return self.mesh().n_global(checked(dim)); }, nb::arg("dim"))
+          "n_global", [](SharedMesh& self, Dim dim) { return self.mesh().n_global(checked(dim)); }, nb::arg("dim"),
+          "Return the number of entities of the whole mesh. Local.")
       .def_prop_ro(
           "n_parts", [](SharedMesh& self) { return self.mesh().n_parts(); }, "Number of parts of the whole mesh.")
       .def_prop_ro(
@@ -143,7 +149,7 @@ copies, since the mesh stores them compressed.)");
           "Coordinates of all local vertices, shape (n_local(vertex), 3), in model units.")
       .def(
           "global_ids", [](Self self, Dim dim) { return view(self, mesh_of(self).global_ids(checked(dim))); },
-          nb::arg("dim"))
+          nb::arg("dim"), "Return the number of each local entity that is the same on all ranks.")
       .def(
           "owners",
           [](Self self, Dim dim) {

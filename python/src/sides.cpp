@@ -76,11 +76,20 @@ void bind_sides(nb::module_& module, nb::class_<SharedMesh>& shared) {
 
 The constructor is collective. Global ids do not depend on the rank count.)")
       .def(nb::init<MeshPointer, Dim>(), nb::arg("mesh"), nb::arg("dim"))
-      .def_prop_ro("dim", [](const SharedSides& self) { return self.sides.dim(); })
-      .def_prop_ro("n_local", [](const SharedSides& self) { return self.sides.table().size(); })
-      .def_prop_ro("n_owned", [](const SharedSides& self) { return self.sides.table().n_owned; })
-      .def_prop_ro("n_global", [](const SharedSides& self) { return self.sides.table().n_global; })
-      .def_prop_ro("global_ids", [sides_of](Self self) { return view(self, sides_of(self).table().global_ids); })
+      .def_prop_ro(
+          "dim", [](const SharedSides& self) { return self.sides.dim(); }, "Dimension of the sides: edge or face.")
+      .def_prop_ro(
+          "n_local", [](const SharedSides& self) { return self.sides.table().size(); },
+          "Number of sides of this rank's cells, ghosts included.")
+      .def_prop_ro(
+          "n_owned", [](const SharedSides& self) { return self.sides.table().n_owned; },
+          "Number that this rank owns; they come first.")
+      .def_prop_ro(
+          "n_global", [](const SharedSides& self) { return self.sides.table().n_global; },
+          "Number of sides of the whole mesh.")
+      .def_prop_ro(
+          "global_ids", [sides_of](Self self) { return view(self, sides_of(self).table().global_ids); },
+          "Number of each side that is the same on all ranks.")
       .def_prop_ro(
           "owners", [sides_of](Self self) { return copied(sides_of(self).table().owners.to_vector()); },
           nb::rv_policy::automatic, "The rank that owns each local side.")

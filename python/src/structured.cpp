@@ -145,11 +145,16 @@ whole grid. Along a periodic axis the last vertex is the first one.)");
 Decompositions: alljorkori, alljkbal, sqij, sqjk, sqijk.)")
       .def_prop_ro(
           "n", [](const SharedStructured& self) { return self.mesh.options().n; }, "Number of cells along i, j, k.")
-      .def_prop_ro("periodic", [](const SharedStructured& self) { return self.mesh.options().is_periodic; })
-      .def_prop_ro("ghost_layers", [](const SharedStructured& self) { return self.mesh.options().ghost_layers; })
+      .def_prop_ro(
+          "periodic", [](const SharedStructured& self) { return self.mesh.options().is_periodic; },
+          "Along i, j, k: the last vertex is the first one.")
+      .def_prop_ro(
+          "ghost_layers", [](const SharedStructured& self) { return self.mesh.options().ghost_layers; },
+          "Layers of ghost cells around the own cells.")
       .def_prop_ro(
           "decomposition",
-          [](const SharedStructured& self) { return std::string(mesh::name(self.mesh.options().decomposition)); })
+          [](const SharedStructured& self) { return std::string(mesh::name(self.mesh.options().decomposition)); },
+          "How the grid was cut into boxes.")
       .def_prop_ro(
           "grid", [](const SharedStructured& self) { return self.mesh.grid(); },
           "Number of boxes along i, j, k, one for each rank. Ranks beyond their product have no cells.")
@@ -226,9 +231,9 @@ Decompositions: alljorkori, alljkbal, sqij, sqjk, sqijk.)")
       .def("exchange", &exchange<double>, "values"_a.noconvert(),
            "Update the ghosts of cell values, in place. Shape cell_shape, with an optional last axis for components. "
            "All ranks take part; messages go to neighbours only.")
-      .def("exchange", &exchange<float>, "values"_a.noconvert())
-      .def("exchange", &exchange<std::int32_t>, "values"_a.noconvert())
-      .def("exchange", &exchange<std::int64_t>, "values"_a.noconvert())
+      .def("exchange", &exchange<float>, "values"_a.noconvert(), "Update ghosts of numbers of this type.")
+      .def("exchange", &exchange<std::int32_t>, "values"_a.noconvert(), "Update ghosts of numbers of this type.")
+      .def("exchange", &exchange<std::int64_t>, "values"_a.noconvert(), "Update ghosts of numbers of this type.")
       .def("to_mesh", &to_mesh, nb::kw_only(), "ghost_layers"_a = 0,
            "Return the same cells as an unstructured `Mesh`, with the ranks' boxes as parts. Collective. Raises "
            "UsageError if an axis is periodic.")
@@ -239,7 +244,9 @@ Decompositions: alljorkori, alljkbal, sqij, sqjk, sqijk.)")
             self.mesh.validate();
           },
           "Check that both sides of each pair of neighbours see the same shared vertices and ghosts. Collective.")
-      .def_prop_ro("memory_bytes", [](const SharedStructured& self) { return self.mesh.memory_bytes(); })
+      .def_prop_ro(
+          "memory_bytes", [](const SharedStructured& self) { return self.mesh.memory_bytes(); },
+          "Bytes that the mesh holds on this rank, without the buffers of `exchange`.")
       .def("__repr__", [](const SharedStructured& self) {
         const mesh::StructuredOptions& options = self.mesh.options();
         return fmt::format("<barrio.StructuredMesh: {} cells in {} boxes; rank {} of {} owns {}>",

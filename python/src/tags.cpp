@@ -77,14 +77,17 @@ nb::object tag_copy(const MeshTag& tag) {
 
 void bind_tags(nb::module_& module, nb::class_<SharedMesh>& shared) {
   nb::class_<SharedTag>(module, "MeshTag", "A tag of a mesh, with the values of this rank's entities.")
-      .def_prop_ro("name", [](const SharedTag& self) { return self.tag->info.name; })
+      .def_prop_ro(
+          "name", [](const SharedTag& self) { return self.tag->info.name; }, "Name, unique in the mesh.")
       .def_prop_ro(
           "type", [](const SharedTag& self) { return std::string(mesh::name(self.tag->info.type)); },
           "int32, float64, entity (4 x 2**60 + index of a set, else dimension x 2**60 + global id), bytes or bits.")
       .def_prop_ro(
           "n_components", [](const SharedTag& self) { return self.tag->info.n_components; },
           "Numbers per value; 1 if lengths vary.")
-      .def_prop_ro("length_varies", [](const SharedTag& self) { return self.tag->info.length_varies; })
+      .def_prop_ro(
+          "length_varies", [](const SharedTag& self) { return self.tag->info.length_varies; },
+          "Each value has its own number of components.")
       .def_prop_ro(
           "default", [](const SharedTag& self) { return one_value(self.tag->info, self.tag->info.default_value); },
           nb::sig("def default(self) -> numpy.typing.NDArray[typing.Any] | None"),
@@ -125,7 +128,8 @@ status: a sum of 1 (not owned), 2 (shared), 4 (shared by more than two ranks), 8
 ranks, ascending; interface: for shared entities, the number of the interface. They describe the current state of the
 mesh.)")
       .def(
-          "has_tag", [](SharedMesh& self, std::string_view name) { return self.mesh().has_tag(name); }, nb::arg("name"))
+          "has_tag", [](SharedMesh& self, std::string_view name) { return self.mesh().has_tag(name); }, nb::arg("name"),
+          "Tell whether the mesh has a tag of this name.")
       .def(
           "tag",
           [](const MeshPointer& self, std::string_view name) { return SharedTag{self, &self->mesh().tag(name)}; },

@@ -230,14 +230,17 @@ Id i is at `positions[k]` of the list of `ranks[k]`, for k from `offsets[i]` to 
 This rank is among them if it lists the id twice.)")
       .def_prop_ro(
           "offsets", [](nb::handle_t<SharersOfIds> self) { return view(self, nb::cast<SharersOfIds&>(self).offsets); },
-          nb::sig("def offsets(self) -> numpy.typing.NDArray[numpy.int64]"))
+          nb::sig("def offsets(self) -> numpy.typing.NDArray[numpy.int64]"),
+          "First item of each id in `ranks` and `positions`; one longer than the ids.")
       .def_prop_ro(
           "ranks", [](nb::handle_t<SharersOfIds> self) { return view(self, nb::cast<SharersOfIds&>(self).ranks); },
-          nb::sig("def ranks(self) -> numpy.typing.NDArray[numpy.int32]"))
+          nb::sig("def ranks(self) -> numpy.typing.NDArray[numpy.int32]"),
+          "Other ranks that have the id, ascending for each id.")
       .def_prop_ro(
           "positions",
           [](nb::handle_t<SharersOfIds> self) { return view(self, nb::cast<SharersOfIds&>(self).positions); },
-          nb::sig("def positions(self) -> numpy.typing.NDArray[numpy.int32]"))
+          nb::sig("def positions(self) -> numpy.typing.NDArray[numpy.int32]"),
+          "Position of the id in the list of that rank.")
       .def_prop_ro(
           "neighbours", [](const SharersOfIds& self) { return self.neighbours; },
           "Other ranks that share an id with this rank, ascending.");
@@ -250,8 +253,11 @@ argument on one rank raises the same UsageError on all ranks.)")
       .def(
           "__init__",
           [](SharedContext* self, const CommArgument& comm) { new (self) SharedContext{make_context(comm)}; }, "comm"_a)
-      .def_prop_ro("rank", [](const SharedContext& self) { return self.context->rank(); })
-      .def_prop_ro("size", [](const SharedContext& self) { return self.context->size(); })
+      .def_prop_ro(
+          "rank", [](const SharedContext& self) { return self.context->rank(); },
+          "Rank of this process in the communicator.")
+      .def_prop_ro(
+          "size", [](const SharedContext& self) { return self.context->size(); }, "Number of ranks.")
       .def(
           "transfer", &transfer, "to"_a, "arrays"_a, nb::kw_only(), "route"_a = "automatic",
           nb::sig("def transfer(self, to: numpy.typing.ArrayLike, *arrays: numpy.typing.ArrayLike, route: str = "

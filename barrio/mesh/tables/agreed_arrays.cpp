@@ -117,6 +117,8 @@ void check_tags(const MeshArrays& arrays) {
     if (tag.info.type != TagType::int32 && tag.info.type != TagType::float64)
       refuse(ErrorCode::usage, who, fmt::format("has the type {}", name(tag.info.type)), "give int32 or float64");
     for (const MeshArrays::Values& values : tag.values) {
+      if (std::ranges::count(tag.values, values.type, &MeshArrays::Values::type) > 1)
+        refuse(ErrorCode::usage, who, fmt::format("has more than one array of values of {}", plural(values.type)));
       const std::size_t n = n_given(arrays, values.type);
       if (values.bytes.size() != n * tag.info.value_bytes())
         refuse(ErrorCode::usage, who,

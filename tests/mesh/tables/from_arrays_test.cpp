@@ -232,6 +232,16 @@ TEST(FromArrays, RefusalsAreTheSameOnAllRanks) {
   }
   MeshArrays nothing;
   EXPECT_THROW(static_cast<void>(tables_from_arrays(world(), nothing)), AgreedError);
+  const Given given = dealt_by_cells();
+  MeshArrays doubled = given.arrays(true, false);
+  doubled.tags.front().values.push_back(doubled.tags.front().values.front());
+  try {
+    static_cast<void>(tables_from_arrays(world(), doubled));
+    ADD_FAILURE() << "the second array of values was ignored";
+  } catch (const AgreedError& error) {
+    EXPECT_EQ(error.code(), usage);
+    EXPECT_NE(std::string(error.what()).find("has more than one array of values of"), std::string::npos) << error.what();
+  }
 }
 
 TEST(FromArrays, ListsMustBeTheSameOnAllRanks) {
