@@ -14,6 +14,14 @@
 namespace barrio::apps {
 namespace {
 
+/// Write a number of steps, with the first and the last time where the file has them.
+std::string steps_of(const Json& result, std::int64_t n_steps) {
+  const Json times = result.value("times", Json::array());
+  if (times.empty() || !times.front().is_number() || !times.back().is_number()) return format_count(n_steps);
+  return fmt::format("{}, times {:g} to {:g}", format_count(n_steps), times.front().get<double>(),
+                     times.back().get<double>());
+}
+
 class Info : public Command {
  public:
   [[nodiscard]] std::string name() const override { return "info"; }
@@ -40,7 +48,7 @@ class Info : public Command {
       rows.emplace_back(
           "grid", fmt::format("{} longitudes{}, {} latitudes, {} levels; time steps: {}", count(grid["longitudes"]),
                               grid["is_periodic"] ? " all round" : "", count(grid["latitudes"]), count(grid["levels"]),
-                              count(grid["time_steps"])));
+                              steps_of(r, grid["time_steps"].get<std::int64_t>())));
     }
     rows.emplace_back("vertices", count(r["vertices"]));
     const Json nodes_per_cell = r.value("nodes_per_cell", Json::object());
@@ -51,7 +59,7 @@ class Info : public Command {
           text += fmt::format(", {} of {} nodes", n_of_kind == n ? "all" : count(n_of_kind), n_nodes);
       rows.emplace_back(type, text);
     }
-    if (r.contains("time_steps")) rows.emplace_back("time steps", format_count(r["time_steps"].get<std::int64_t>()));
+    if (r.contains("time_steps")) rows.emplace_back("time steps", steps_of(r, r["time_steps"].get<std::int64_t>()));
     if (r.contains("unsupported"))
       for (const Json& what : r["unsupported"]) rows.emplace_back("not supported", what.get<std::string>());
     rows.emplace_back("parts",

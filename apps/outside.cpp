@@ -152,9 +152,11 @@ class Doctor : public Command {
 
 std::vector<std::string> python_line(const std::string& command, const std::vector<std::string>& arguments) {
   const std::string python = find_python();
-  const std::filesystem::path built = folder_of_program().parent_path() / "python";
   std::string path = std::getenv("PYTHONPATH") != nullptr ? std::getenv("PYTHONPATH") : "";
-  if (std::filesystem::exists(built / "barrio")) path = built.string() + (path.empty() ? "" : ":" + path);
+  const std::filesystem::path prefix = folder_of_program().parent_path();
+  // in the build tree, and in an installation
+  for (const std::filesystem::path& folder : {prefix / "python", prefix / BARRIO_INSTALL_LIBDIR / "barrio" / "python"})
+    if (std::filesystem::exists(folder / "barrio")) path = folder.string() + (path.empty() ? "" : ":" + path);
   if (!path.empty()) ::setenv("PYTHONPATH", path.c_str(), 1);
   // The exit code tells which part is missing, without a traceback.
   constexpr int no_pictures = 12;

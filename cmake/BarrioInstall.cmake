@@ -24,9 +24,18 @@ foreach(preloaded IN ITEMS barrio_yield barrio_record)
   endif()
 endforeach()
 
+# The Python package, for the Python that it was built with; the command finds its reports there.
+set(barrio_python_dir ${CMAKE_INSTALL_LIBDIR}/barrio/python)
+if(TARGET barrio_python)
+  install(TARGETS barrio_python LIBRARY DESTINATION ${barrio_python_dir}/barrio COMPONENT python)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/python/barrio DESTINATION ${barrio_python_dir} COMPONENT python PATTERN __pycache__ EXCLUDE)
+  install(FILES ${PROJECT_BINARY_DIR}/python/barrio/_build.py ${PROJECT_BINARY_DIR}/python/barrio/_core.pyi
+          DESTINATION ${barrio_python_dir}/barrio COMPONENT python)
+endif()
+
 # All that has to be built first; BarrioInstallCheck looks for the files.
 set(installed ${rooms})
-foreach(target IN ITEMS barrio_command barrio_yield barrio_record barrio_bench_exchange barrio_bench_mesh barrio_bench_mobile
+foreach(target IN ITEMS barrio_command barrio_yield barrio_record barrio_python barrio_bench_exchange barrio_bench_mesh barrio_bench_mobile
         barrio_bench_rankmap barrio_bench_strategies)
   if(TARGET ${target})
     list(APPEND installed ${target})
@@ -34,6 +43,9 @@ foreach(target IN ITEMS barrio_command barrio_yield barrio_record barrio_bench_e
 endforeach()
 add_custom_target(barrio-install)
 add_dependencies(barrio-install ${installed})
+if(TARGET barrio_python_stub)
+  add_dependencies(barrio-install barrio_python_stub)
+endif()
 list(TRANSFORM installed REPLACE "(.+)" "$<TARGET_FILE:\\1>" OUTPUT_VARIABLE files)
 list(JOIN files "\n" files)
 file(GENERATE OUTPUT ${barrio_installed_list} CONTENT "${files}\n")
@@ -51,4 +63,5 @@ install(FILES ${PROJECT_BINARY_DIR}/barrioConfig.cmake ${PROJECT_BINARY_DIR}/bar
               ${PROJECT_SOURCE_DIR}/cmake/FindParallelHDF5.cmake ${PROJECT_SOURCE_DIR}/cmake/FindMETIS.cmake ${PROJECT_SOURCE_DIR}/cmake/FindGMP.cmake
               ${PROJECT_SOURCE_DIR}/cmake/FindPTScotch.cmake ${PROJECT_SOURCE_DIR}/cmake/FindZoltan.cmake ${PROJECT_SOURCE_DIR}/cmake/FindmuParser.cmake
         DESTINATION ${barrio_config_dir} COMPONENT dev)
+include(BarrioPkgConfig)
 include(BarrioPackages)

@@ -1,4 +1,4 @@
-# Debian packages of this build, by make deb: the command, the library for programs, the benchmarks. Each MPI has packages of its own, side by side under
+# Debian packages of this build, by make deb: the command, the Python package, the library for programs, the benchmarks. Each MPI has packages of its own, side by side under
 # /usr/lib/barrio-FLAVOUR; /usr/bin/barrio is an alternative, which update-alternatives --config barrio chooses.
 set(prefix /usr/lib/barrio-${BARRIO_MPI_FLAVOUR})
 set(CPACK_GENERATOR DEB)
@@ -9,6 +9,9 @@ set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "parallel computing on meshes that change 
 set(CPACK_PACKAGING_INSTALL_PREFIX ${prefix})
 set(CPACK_PACKAGE_DIRECTORY ${PROJECT_BINARY_DIR}/packages)
 set(CPACK_COMPONENTS_ALL tools dev bench)
+if(TARGET barrio_python)
+  list(APPEND CPACK_COMPONENTS_ALL python)
+endif()
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_STRIP_FILES ON)
@@ -21,6 +24,14 @@ set(CPACK_DEBIAN_BENCH_PACKAGE_NAME barrio-${BARRIO_MPI_FLAVOUR}-bench)
 set(CPACK_DEBIAN_BENCH_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_BENCH_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_BENCH_PACKAGE_DEPENDS "barrio-${BARRIO_MPI_FLAVOUR} (= ${PROJECT_VERSION})")
+# It is built for one version of Python.
+set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME python3-barrio-${BARRIO_MPI_FLAVOUR})
+set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_SHLIBDEPS ON)
+if(TARGET barrio_python)
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "python${BARRIO_PYTHON_MINOR_VERSION}, python3-numpy")
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_RECOMMENDS "barrio-${BARRIO_MPI_FLAVOUR}, python3-mpi4py, python3-matplotlib")
+endif()
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME libbarrio-${BARRIO_MPI_FLAVOUR}-dev)
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 # Libraries that barrioConfig.cmake asks for.

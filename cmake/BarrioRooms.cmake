@@ -26,7 +26,9 @@ function(barrio_add_room room)
   set(target barrio_${room})
   add_library(${target} ${arg_SOURCES})
   add_library(barrio::${room} ALIAS ${target})
-  set_target_properties(${target} PROPERTIES EXPORT_NAME ${room})
+  # Before 1.0 a minor version may change interfaces.
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${room} VERSION ${PROJECT_VERSION}
+                        SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
   target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
                                               $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_link_libraries(${target} PUBLIC barrio_compiler ${arg_LINK} PRIVATE $<BUILD_INTERFACE:barrio_warnings> ${arg_PRIVATE_LINK})

@@ -50,7 +50,8 @@ struct AuditOptions {
   double resolution = 0.0;                           ///< distance of samples of both, as RefineOptions::resolution
   bool is_delaunay = true;                           ///< whether triangles must be constrained Delaunay
   bool in_parts = false;  ///< whether edges between `AuditedMesh::triangle_parts` may be other than Delaunay
-  /// Expect triangles in the whole convex hull; without segments they always fill it. As TriangulateOptions::fills_hull.
+  /// Expect triangles in the whole convex hull; without segments they always fill it. As
+  /// TriangulateOptions::fills_hull.
   bool fills_hull = false;
 };
 

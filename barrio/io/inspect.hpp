@@ -17,9 +17,9 @@ struct InspectOptions {
 
 /// Describe a mesh file: format, counts by type, sets by kind, tags, parts, box, quality, and contents that barrio does
 /// not support yet. Local; works before MPI_Init, on one process. Keys: format, file_bytes, vertices, entities{type:
-/// n}, sets{kind: n}, time_steps, times[] (of Exodus), partitions[] (of .h5m: tag, parts), named_sets[], tags[], grid
-/// (of longitudes and latitudes: points along the axes, time steps, whether it is periodic), box{low, high},
-/// quality{...}, unsupported[].
+/// n}, sets{kind: n}, time_steps, times[] (if the file has them, in its unit), partitions[] (of .h5m: tag, parts),
+/// named_sets[], tags[], grid (of longitudes and latitudes: points along the axes, time steps, whether it is periodic),
+/// box{low, high}, quality{...}, unsupported[].
 /// @throws Error as detect_format, and {bad_input} for a damaged file
 Json inspect(const std::string& path, InspectOptions options = {});
 

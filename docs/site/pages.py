@@ -120,6 +120,7 @@ class Site:
             "SECURITY",
             "python/README",
             "data/README",
+            "packaging/README",
             "docs/README",
             "docs/nightly",
         ]

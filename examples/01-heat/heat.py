@@ -16,7 +16,7 @@ import barrio
 from barrio import Dim, SetKind
 
 INSULATED = "symmetry"  # no heat flows through this set; the others keep the steady temperature
-END_TIME, N_FRAMES = 20.0, 6
+END_TIME, N_FRAMES = 20.0, 16
 
 
 def steady(x: np.ndarray) -> np.ndarray:
@@ -104,7 +104,7 @@ def main() -> None:
         for frame in range(
             N_FRAMES
         ):  # the time between frames grows, since heat moves fast at first
-            later = END_TIME * 10.0 ** (frame + 1 - N_FRAMES)
+            later = END_TIME * 1000.0 ** ((frame + 1) / N_FRAMES - 1.0)
             n_stages += advance(temperature, heat, ~is_fixed, later - time)
             time = later
             temperature.exchange()

@@ -151,8 +151,7 @@ void bind_field(nb::module_& module, nb::class_<SharedMesh>& shared) {
   nb::class_<SharedField>(module, "Field",
                           "Values on the entities of one dimension of a mesh, which the field keeps alive.")
       .def_prop_ro(
-          "name", [](const SharedField& self) { return self.data->name; },
-          "Name, for `Mesh.field`.")
+          "name", [](const SharedField& self) { return self.data->name; }, "Name, for `Mesh.field`.")
       .def_prop_ro(
           "dim", [](const SharedField& self) { return self.data->dim; }, "Dimension of the entities that have values.")
       .def_prop_ro(

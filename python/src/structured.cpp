@@ -231,9 +231,9 @@ Decompositions: alljorkori, alljkbal, sqij, sqjk, sqijk.)")
       .def("exchange", &exchange<double>, "values"_a.noconvert(),
            "Update the ghosts of cell values, in place. Shape cell_shape, with an optional last axis for components. "
            "All ranks take part; messages go to neighbours only.")
-      .def("exchange", &exchange<float>, "values"_a.noconvert(), "Update ghosts of numbers of this type.")
-      .def("exchange", &exchange<std::int32_t>, "values"_a.noconvert(), "Update ghosts of numbers of this type.")
-      .def("exchange", &exchange<std::int64_t>, "values"_a.noconvert(), "Update ghosts of numbers of this type.")
+      .def("exchange", &exchange<float>, "values"_a.noconvert(), "Update ghosts of float32 numbers.")
+      .def("exchange", &exchange<std::int32_t>, "values"_a.noconvert(), "Update ghosts of int32 numbers.")
+      .def("exchange", &exchange<std::int64_t>, "values"_a.noconvert(), "Update ghosts of int64 numbers.")
       .def("to_mesh", &to_mesh, nb::kw_only(), "ghost_layers"_a = 0,
            "Return the same cells as an unstructured `Mesh`, with the ranks' boxes as parts. Collective. Raises "
            "UsageError if an axis is periodic.")

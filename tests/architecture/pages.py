@@ -11,6 +11,7 @@ SHELL = ("", "sh", "bash", "console")
 # Pages whose commands need resources that a test lacks.
 NOT_RUN = {
     "docs/howto/cluster.md": "the modules and the batch system of a cluster",
+    "docs/howto/install.md": "packages and a container, which packaging/try follows in fresh systems",
     "docs/howto/code-you-cannot-change.md": "four hosts; tests/rankmap/delivery makes some up",
 }
 # Commands that a clean tree has already run, or that download.

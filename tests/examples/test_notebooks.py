@@ -45,7 +45,7 @@ class Notebooks(Case):
         path = self.folder / "cells.py"
         path.write_text(script_of(json.loads((FOLDER / name).read_text())))
         environment = {"PYTHONPATH": PACKAGE, "PYVISTA_OFF_SCREEN": "true"}
-        outcome = execute([PYTHON, path], cwd=self.folder, environment=environment)
+        outcome = execute([PYTHON, str(path)], cwd=self.folder, environment=environment)
         self.assert_code(outcome, 0)
         return outcome.out.split("SHOWN ")[1:]
 

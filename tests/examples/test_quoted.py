@@ -9,6 +9,7 @@ from pathlib import Path
 SOURCE = Path(os.environ["BARRIO_SOURCE"])
 # Pages, and the folder or folders whose files they quote.
 QUOTES = {
+    "docs/tutorial/first-mesh.md": "examples/01-heat",
     "docs/tutorial/neighbourhood-exchange.md": "examples/02-exchange",
     "docs/tutorial/adaptive-flow.md": "examples/15-amr",
     "docs/tutorial/mobile-objects.md": "examples/17-mobile",

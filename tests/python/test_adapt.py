@@ -60,6 +60,70 @@ def test_sizes_in_a_field(box: barrio.Mesh) -> None:
     assert finer.n_global(Dim.volume) < smooth.n_global(Dim.volume)
 
 
+def test_sizes_in_an_array_are_those_of_a_field(comm: MPI.Comm, box: barrio.Mesh) -> None:
+    lengths = 0.1 + 0.4 * np.abs(box.coordinates[:, 0] - 0.5)
+    size = box.add_field("size", Dim.vertex)
+    size.values[:] = lengths
+    by_field, _ = barrio.adapt(box, "size", growth=0.5)
+    by_array, report = barrio.adapt(box, lengths, growth=0.5)
+    by_owned, _ = barrio.adapt(box, lengths[: box.n_owned(Dim.vertex)], growth=0.5)
+    assert by_array.checksum() == by_field.checksum() == by_owned.checksum()
+    assert report["cells"] == by_array.n_global(Dim.volume) > report["cells_before"]
+    # again, with the field of the first call in the mesh
+    again, _ = barrio.adapt(by_array, by_array.field("wanted size", Dim.vertex).values * 0.8)
+    assert again.n_global(Dim.volume) > report["cells"]
+
+
+def test_sizes_from_errors(comm: MPI.Comm, box: barrio.Mesh) -> None:
+    centres = box.coordinates[box.cells].mean(axis=1)
+    errors = np.exp(-20.0 * (centres[:, 0] - 0.5) ** 2)
+    fine, report = barrio.adapt(box, error=errors, target_error=0.4, min_size=0.08, max_size=0.4)
+    assert report["cells"] > report["cells_before"]
+    centres = fine.coordinates[fine.cells[: fine.n_owned(Dim.volume)]].mean(axis=1)
+    near = comm.allreduce(int((np.abs(centres[:, 0] - 0.5) < 0.25).sum()))
+    assert near > 0.6 * report["cells"]
+    field = box.add_field("error", Dim.volume)
+    field.values[:] = errors
+    by_name, _ = barrio.adapt(box, error="error", target_error=0.4, min_size=0.08, max_size=0.4)
+    assert by_name.checksum() == fine.checksum()
+    assert "error size" in [one.name for one in by_name.fields]
+
+
+def test_payloads_follow_their_parents(comm: MPI.Comm, box: barrio.Mesh) -> None:
+    ids = box.global_ids(Dim.volume)[: box.n_owned(Dim.volume)]
+    cells = [b"cell %d" % i * (i % 3) for i in ids]  # of any length, also none
+    vertices = [b"%d" % i for i in box.global_ids(Dim.vertex)[: box.n_owned(Dim.vertex)]]
+    fine, report = barrio.adapt(
+        box, 0.15, payloads=[(Dim.volume, cells), (Dim.vertex, vertices)], parent_field="parent"
+    )
+    of_cells, of_vertices = report["payloads"]
+    assert len(of_cells) == fine.n_local(Dim.volume)
+    assert len(of_vertices) == fine.n_local(Dim.vertex)
+    parents = fine.field("parent", Dim.volume)
+    parents.exchange()
+    for bytes_of_cell, parent in zip(of_cells, parents.values[:, 0] - 1, strict=True):
+        assert bytes_of_cell == b"cell %d" % parent * (parent % 3)
+    assert all(int(text) >= 0 for text in of_vertices)
+
+
+def test_wrong_arrays_are_errors_of_all_ranks(comm: MPI.Comm, box: barrio.Mesh) -> None:
+    last = comm.rank == comm.size - 1
+    n = box.n_owned(Dim.vertex)
+    with pytest.raises(barrio.UsageError, match="size: has"):
+        barrio.adapt(box, np.full(n + 100_000 if last else n, 0.2))
+    with pytest.raises(barrio.UsageError, match="error: has"):
+        barrio.adapt(box, error=np.ones(7 if last else box.n_owned(Dim.volume)), target_error=1.0)
+    with pytest.raises(barrio.UsageError, match="payloads: are"):
+        barrio.adapt(box, 0.2, payloads=[(Dim.vertex, [b""] * (n + last))])
+    with pytest.raises(barrio.UsageError, match="payloads: are on dimension 2"):
+        barrio.adapt(box, 0.2, payloads=[(Dim.face, [])])
+    with pytest.raises(TypeError, match="either a size or an error"):
+        barrio.adapt(box)
+    with pytest.raises(TypeError, match="either a size or an error"):
+        barrio.adapt(box, 0.1, error="error")
+    box.validate()
+
+
 def test_wrong_sizes_are_errors_of_all_ranks(box: barrio.Mesh) -> None:
     def fails(points: np.ndarray) -> np.ndarray:
         raise KeyError("no such thing")
@@ -80,7 +144,7 @@ def test_wrong_sizes_are_errors_of_all_ranks(box: barrio.Mesh) -> None:
             barrio.adapt(box, size)
         assert text in str(caught.value)
     with pytest.raises(TypeError, match="neither a number"):
-        barrio.adapt(box, [0.1])  # type: ignore[arg-type]
+        barrio.adapt(box, {})  # type: ignore[arg-type]
     hexes = barrio.box(MPI.COMM_SELF, n=(2, 2, 2))
     with pytest.raises(barrio.UsageError):
         barrio.adapt(hexes, 0.1)

@@ -112,7 +112,8 @@ struct CgnsCatalog {
   int n_dims = 3;
   std::int64_t n_vertices = 0;
   std::vector<CgnsZone> zones = {};
-  std::int64_t n_steps = 0;  ///< of the solutions
+  std::int64_t n_steps = 0;        ///< of the solutions
+  std::vector<double> times = {};  ///< of the steps, where the file has them; on the rank that read the catalog
   std::vector<std::string> left_out = {};
   std::vector<CgnsInterface> interfaces = {};     ///< 1-to-1, each once
   std::vector<std::string> open_interfaces = {};  ///< those that are not joined, and why

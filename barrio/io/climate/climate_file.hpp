@@ -46,6 +46,7 @@ struct ClimateCatalog {
   std::array<ClimateAxis, 3> axes;  ///< of longitudes, latitudes, levels
   bool is_periodic = false;         ///< the longitudes are periodic: the first one follows the last one
   std::int64_t n_steps = 0;
+  std::string time_axis = {};  ///< variable with the times of the steps; empty: the file has none
   std::vector<ClimateVariable> variables;
   std::vector<std::string> left_out;    ///< variables on the grid that are not read, and why
   std::vector<std::string> not_fields;  ///< variables that are not over latitudes and longitudes

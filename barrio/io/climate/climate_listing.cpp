@@ -201,7 +201,14 @@ void ClimateListing::add_fields(const std::array<const Variable*, 3>& axes, cons
     std::string fault;
     for (std::size_t k = 0; k < n_before; ++k) {
       const bool is_a_time = is_time(d[k]);
-      if (is_a_time) catalog.n_steps = std::max(catalog.n_steps, variable.shape[k]);
+      if (is_a_time) {
+        catalog.n_steps = std::max(catalog.n_steps, variable.shape[k]);
+        const std::string& axis = listing_.dimensions[d[k]];
+        const bool has_times = std::ranges::any_of(listing_.variables, [&](const Variable& other) {
+          return other.name == axis && other.shape.size() == 1 && other.kind != Kind::other;
+        });
+        if (has_times) catalog.time_axis = axis;
+      }
       if (variable.shape[k] != 1 && !is_a_time)
         fault = fmt::format("its dimension '{}' of length {} is neither the time nor one of the grid",
                             d[k] < 0 ? "" : listing_.dimensions[d[k]], variable.shape[k]);

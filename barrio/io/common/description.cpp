@@ -73,6 +73,10 @@ void add_entities(Json& result, const CellCounts& counts) {
   if (!nodes.empty()) result["nodes_per_cell"] = nodes;
 }
 
+void add_times(Json& result, const std::vector<double>& times) {
+  if (!times.empty()) result["times"] = times;
+}
+
 void add_sets(Json& result, const std::vector<mesh::SetInfo>& sets, std::int64_t n_parts) {
   std::map<mesh::SetKind, std::int64_t> n;
   Json named = Json::array();

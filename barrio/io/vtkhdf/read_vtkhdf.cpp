@@ -6,6 +6,7 @@
 
 #include "barrio/base/error.hpp"
 #include "barrio/base/slabs.hpp"
+#include "barrio/io/common/description.hpp"
 #include "barrio/io/common/file_rows.hpp"
 #include "barrio/io/common/readers.hpp"
 #include "barrio/io/common/share_catalog.hpp"
@@ -254,6 +255,8 @@ mesh::MeshTables read_vtkhdf(mpi::Context& context, const std::string& path, con
   return tables_of_vtk(context, std::move(grid), path);
 }
 
+constexpr const char* step_times = "/VTKHDF/Steps/Values";
+
 Json inspect_vtkhdf(const std::string& path, const InspectOptions& options) {
   const files::Handle file = files::open_to_read(path);
   const std::int64_t n_steps = n_vtkhdf_steps(file.get(), path);
@@ -267,7 +270,11 @@ Json inspect_vtkhdf(const std::string& path, const InspectOptions& options) {
        .read = [&](int share, bool) { return read_vtkhdf_share(file.get(), path, catalog, share, n); },
        .left_out = catalog.left_out},
       options);
-  if (n_steps > 0) result["time_steps"] = n_steps;
+  if (n_steps > 0) {
+    result["time_steps"] = n_steps;
+    add_times(result,
+              files::has(file.get(), step_times) ? files::read_reals(file.get(), step_times) : std::vector<double>());
+  }
   return result;
 }
 

@@ -57,7 +57,9 @@ XdmfIndex combine_grids(const std::vector<XdmfSeries>& all, VtkLeftOut left_out)
   for (const XdmfSeries& one : all) {
     index.has_steps = index.has_steps || one.has_steps;
     n_steps = std::max(n_steps, one.steps.size());
+    if (one.times.size() == one.steps.size()) index.times = one.times;
   }
+  if (index.times.size() != n_steps) index.times.clear();
   for (std::size_t step = 0; step < n_steps; ++step) {
     std::vector<XdmfGrid> pieces = all[0].at(step);
     for (std::size_t i = 1; i < all.size(); ++i) {

@@ -6,6 +6,7 @@
 
 #include "barrio/base/slabs.hpp"
 #include "barrio/exchange/router.hpp"
+#include "barrio/io/common/description.hpp"
 #include "barrio/io/common/file_rows.hpp"
 #include "barrio/io/common/readers.hpp"
 #include "barrio/io/common/steps.hpp"
@@ -262,7 +263,10 @@ Json inspect_xdmf(const std::string& path, const InspectOptions& options) {
                    [&](int share, bool) { return XdmfShareReader(path, pieces, share, n).run(cuts[share]); }};
   shares.left_out = index.left_out;
   Json result = inspect_vtk_shares(path, shares, options);
-  if (index.has_steps) result["time_steps"] = index.steps.size();
+  if (index.has_steps) {
+    result["time_steps"] = index.steps.size();
+    add_times(result, index.times);
+  }
   return result;
 }
 

@@ -66,6 +66,7 @@ struct XdmfGrid {
 struct XdmfIndex {
   std::vector<std::vector<XdmfGrid>> steps = {};  ///< the pieces of the mesh at each time step, or once
   bool has_steps = false;
+  std::vector<double> times = {};  ///< of the steps, where all of them have one
   VtkLeftOut left_out;
 };
 
@@ -73,6 +74,7 @@ struct XdmfIndex {
 struct XdmfSeries {
   std::string name = {};
   bool has_steps = false;
+  std::vector<double> times = {};                 ///< of those steps that have one
   std::vector<std::vector<XdmfGrid>> steps = {};  ///< at least one, of one grid or several
   [[nodiscard]] const std::vector<XdmfGrid>& at(std::size_t step) const {
     return steps[std::min(step, steps.size() - 1)];

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <functional>
 #include <optional>
 #include <pugixml.hpp>
@@ -117,6 +118,15 @@ class XdmfParser {
     all.insert(all.end(), included.begin(), included.end());
   }
 
+  /// Return the time that a child of a grid states, if it does.
+  [[nodiscard]] static std::optional<double> time_of(const pugi::xml_node& node) {
+    if (std::string_view(node.name()) != "Time") return std::nullopt;
+    const char* const text = node.attribute("Value").value();
+    char* end = nullptr;
+    const double time = std::strtod(text, &end);
+    return end == text ? std::nullopt : std::optional(time);
+  }
+
   /// Return the children of a node, with those that it includes from elsewhere in the file.
   [[nodiscard]] std::vector<pugi::xml_node> nodes_in(const pugi::xml_node& parent) const {
     std::vector<pugi::xml_node> all;
@@ -148,10 +158,13 @@ class XdmfParser {
       if (std::string_view(child.name()) != "Grid") continue;
       XdmfSeries of_child = series(child, depth + 1);
       if (of_child.has_steps) fail("has a series of steps within a collection", "write one series of the whole mesh");
-      if (found.has_steps)
+      if (found.has_steps) {
         found.steps.push_back(std::move(of_child.steps[0]));
-      else
+        for (const pugi::xml_node& part : nodes_in(child))
+          if (const auto time = time_of(part)) found.times.push_back(*time);
+      } else {
         found.steps[0].insert(found.steps[0].end(), of_child.steps[0].begin(), of_child.steps[0].end());
+      }
     }
     if (found.steps.empty() || found.steps[0].empty())
       fail(fmt::format("has a collection '{}' without grids", found.name));

@@ -225,6 +225,12 @@ TEST(Cgns, SolutionsOfStructuredZonesAreTags) {
   root.at("Base/A").children.push_back(solution(
       "Rinded", "CellCenter", {array("wide", 0.0, {3, 5, 4}), {"Rind", "Rind_t", Integers{1, 1, 1, 1, 1, 1}}}));
   root.at("Base/A").children.push_back(solution("Faces", "IFaceCenter", {array("flux", 0.0, {1, 3, 3})}));
+  root.at("Base").children.push_back(
+      {.name = "Iterations",
+       .label = "BaseIterativeData_t",
+       .data = Integers{3},
+       .shape = {1},
+       .children = {{"TimeValues", "DataArray_t", std::vector<double>{0.5, 1.0, 2.0}, {3}}}});
   const auto path = written(root);
   for (const auto& [step, times] : {std::pair(0, 10.0), std::pair(1, 1.0), std::pair(2, 9.0), std::pair(3, 10.0)}) {
     SCOPED_TRACE(step);
@@ -244,6 +250,7 @@ TEST(Cgns, SolutionsOfStructuredZonesAreTags) {
   if (world().rank() != 0) return;
   const Json found = inspect(path.string());
   EXPECT_EQ(found["time_steps"], 3);
+  EXPECT_EQ(found["times"], Json({0.5, 1.0, 2.0}));
   EXPECT_EQ(found["tags"].size(), 2U);
   EXPECT_EQ(found["unsupported"].size(), 2U);
 }

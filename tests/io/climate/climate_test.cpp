@@ -200,6 +200,7 @@ TEST_P(Climate, InspectingFindsTheSame) {
   EXPECT_EQ(found["entities"], (Json{{"hexes", 30}}));
   EXPECT_EQ(found["grid"],
             (Json{{"longitudes", 6}, {"latitudes", 4}, {"levels", 3}, {"time_steps", 2}, {"is_periodic", true}}));
+  EXPECT_EQ(found["times"], Json({0.0, 30.0}));
   EXPECT_EQ(found["tags"].size(), 4U);
   EXPECT_EQ(found["unsupported"], (Json{"variable 'turned' is left out: it does not run along (level, latitude, "
                                         "longitude) in that order"}));

@@ -183,6 +183,7 @@ TEST_P(Exodus, WhatHasNoPlaceIsNamed) {
   EXPECT_NE(said.find("the last of 2 time steps is read; --step chooses another"), std::string::npos) << said;
   EXPECT_EQ(inspect(path)["unsupported"].size(), 7U);
   EXPECT_EQ(inspect(path)["time_steps"], 2);
+  EXPECT_EQ(inspect(path)["times"], Json({0.0, 0.5}));
 }
 
 TEST_P(Exodus, MapsAndBlocksOfOneIdAreNamed) {

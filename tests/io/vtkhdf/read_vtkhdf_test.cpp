@@ -192,6 +192,7 @@ TEST(ReadVtkhdf, AStepIsChosenAlsoOfAMeshThatChanges) {
   }
   if (world().rank() != 0) return;
   EXPECT_EQ(inspect(path)["time_steps"], 3);
+  EXPECT_EQ(inspect(path)["times"], Json({0.0, 1.0, 2.0}));
 }
 
 using VtkhdfNumbers = std::vector<std::int64_t>;

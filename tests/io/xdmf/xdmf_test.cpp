@@ -243,7 +243,8 @@ std::string of_dolfinx() {
     steps +=
         "<Grid Name=\"u\"><xi:include xpointer=\"xpointer(/Xdmf/Domain/Grid[@GridType='Uniform'][1]/*[self::Topology "
         "or "
-        "self::Geometry])\" /><Time Value=\"0\" /><Attribute Name=\"u\" Center=\"Node\">" +
+        "self::Geometry])\" /><Time Value=\"" +
+        value + "\" /><Attribute Name=\"u\" Center=\"Node\">" +
         item("4 1", "Float", xml + value + value + value + value) + "</Attribute></Grid>";
   return within(
       xdmf_grid("mesh", "<Topology TopologyType=\"Triangle\" NumberOfElements=\"2\" NodesPerElement=\"3\">" +
@@ -276,6 +277,7 @@ TEST(Xdmf, SeriesOnAMeshThatTheyInclude) {
   }
   if (world().rank() != 0) return;
   EXPECT_EQ(inspect(path)["time_steps"], 3);
+  EXPECT_EQ(inspect(path)["times"], Json({1.0, 2.0, 3.0}));
 }
 
 TEST(Xdmf, PiecesInSpaceAreOneMesh) {

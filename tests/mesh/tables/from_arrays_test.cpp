@@ -240,7 +240,8 @@ TEST(FromArrays, RefusalsAreTheSameOnAllRanks) {
     ADD_FAILURE() << "the second array of values was ignored";
   } catch (const AgreedError& error) {
     EXPECT_EQ(error.code(), usage);
-    EXPECT_NE(std::string(error.what()).find("has more than one array of values of"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("has more than one array of values of"), std::string::npos)
+        << error.what();
   }
 }
 
