@@ -23,7 +23,17 @@ class Heat(Case):
         lines = set()
         for ranks in some_ranks(1, 2, 3, 4):
             output = self.folder / f"on_{ranks}.vtkhdf"
-            command = [*MPIEXEC, "-n", str(ranks), PYTHON, "-m", "mpi4py", str(SCRIPT), str(box), str(output)]
+            command = [
+                *MPIEXEC,
+                "-n",
+                str(ranks),
+                PYTHON,
+                "-m",
+                "mpi4py",
+                str(SCRIPT),
+                str(box),
+                str(output),
+            ]
             outcome = execute(command, cwd=self.folder, environment={"PYTHONPATH": PACKAGE})
             self.assert_code(outcome, 0)
             first, last = outcome.out.splitlines()
