@@ -34,6 +34,8 @@ demo:  ## run the main job on a real mesh, with RANKS ranks; ends with the path 
 	@$(call configure,release)
 	$(call build,release) --target barrio-demo
 	tools/demo
+	@echo 'The rest: the Python package and the programs of the first tutorials'
+	$(call build,release) --target barrio-demo-more
 
 examples:  ## build the command and the programs of examples/
 	@tools/setup $(base)
@@ -48,7 +50,7 @@ bench:  ## build the command and the benchmarks that barrio bench runs; PEERS=1:
 all:  ## build everything but the tests
 	@tools/setup $(base)
 	@$(call configure,release)
-	$(call build,release) --target barrio-demo barrio-examples barrio-benchmarks
+	$(call build,release) --target barrio-demo-more barrio-examples barrio-benchmarks
 
 install:  ## build and install library, command and benchmarks into PREFIX
 	@tools/setup $(base)

@@ -239,7 +239,9 @@ class Writer:
             self.inline(node.find(part)).strip()
             for part in ("briefdescription", "detaileddescription")
         ]
-        return "\n\n".join(part for part in parts if part) + "\n"
+        brief, rest = parts
+        is_list = rest.startswith(("-", "*", "`", "1."))
+        return (brief + ("\n\n" if is_list else " ") + rest).strip() + "\n"
 
     def template(self, node: ET.Element) -> str:
         parameters = node.find("templateparamlist")

@@ -28,9 +28,11 @@ def groups() -> dict[str, set[str]]:
     """Return the programs of each group of the top CMakeLists.txt."""
     text = (SOURCE / "CMakeLists.txt").read_text()
     demo = re.search(r"barrio_add_group\(barrio-demo ([^)]*)\)", text)
+    more = re.search(r"barrio_add_group\(barrio-demo-more barrio-demo ([^)]*)\)", text)
     named = {word.replace("barrio_command", "barrio") for word in demo[1].split()}
     return {
         "barrio-demo": named,
+        "barrio-demo-more": named | set(more[1].split()),
         "barrio-examples": {"barrio"} | programs_of_folder("examples"),
         "barrio-benchmarks": {"barrio"} | programs_of_folder("benchmarks"),
         "barrio-install": {"barrio"} | {p for p in programs_of_folder("benchmarks")},
@@ -45,7 +47,7 @@ def built_by_make() -> dict[str, set[str]]:
     for rule in re.split(r"\n(?=[a-z-]+:)", (SOURCE / "Makefile").read_text()):
         target = rule.split(":")[0]
         for line in re.findall(r"\$\(call build,release\)(.*)", rule):
-            names = re.findall(r"barrio-\w+", line)
+            names = re.findall(r"barrio-[\w-]+", line)
             built[target] = set().union(*(known[n] for n in names)) if names else everything
     return built
 

@@ -20,6 +20,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import document_keys
+
 COMMAND = os.environ["BARRIO_COMMAND"]
 HDF5_TOOL = os.environ["BARRIO_HDF5_TOOL"]
 HEAT = os.environ.get("BARRIO_HEAT", "")
@@ -51,8 +53,14 @@ class Outcome:
     seconds: float
 
     def json(self) -> dict:
-        """Parse standard output, which must be one document."""
-        return json.loads(self.out)
+        """Parse standard output, which must be one document, of keys that the page of documents has."""
+        document = json.loads(self.out)
+        unknown = document_keys.unknown(document)
+        if unknown and (path := os.environ.get("BARRIO_KEYS_FILE")):
+            open(path, "a").write("\n".join(unknown) + "\n")
+        elif unknown:
+            raise AssertionError(f"{document_keys.PAGE} does not have {', '.join(unknown)}")
+        return document
 
     def __str__(self) -> str:
         return (
