@@ -174,17 +174,19 @@ class Show : public Command {
                "as VTKHDF, or their list (.vtkhdf.series)",
                io::readable_formats))
         ->required();
-    app.add_option("-o,--output", output_, "Page (.html) or picture (.png) to write")->capture_default_str();
+    app.add_option("-o,--output", output_, "Page (.html), picture (.png) or film of the steps (.gif) to write")
+        ->capture_default_str();
     app.add_option("--field", fields_, "Field to draw; repeat it for several (default: the first ones of the file)");
     app.add_flag("--no-open", stays_closed_, "Do not open the page where there is a screen");
     reading_.add_to(app, "Time step to show, from 1; 0: all, as a film");
   }
   Json run(mpi::Context* context) override {
     const std::string suffix = std::filesystem::path(output_).extension().string();
-    if (suffix != ".html" && suffix != ".png")
-      throw AgreedError(ErrorCode::usage, {.subject = output_,
-                                           .cause = "is neither a page (.html) nor a picture (.png)",
-                                           .remedy = "choose one of these suffixes, as in -o mesh.png"});
+    if (suffix != ".html" && suffix != ".png" && suffix != ".gif")
+      throw AgreedError(ErrorCode::usage,
+                        {.subject = output_,
+                         .cause = "is neither a page (.html), nor a picture (.png), nor a film (.gif)",
+                         .remedy = "choose one of these suffixes, as in -o mesh.png"});
     std::vector<std::string> line;
     std::unique_ptr<ScratchFolder> scratch;
     int is_ready = 0;  // the file is a result that needs no conversion

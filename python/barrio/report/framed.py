@@ -142,11 +142,11 @@ class Panel:
     title: str
 
 
-def png_of(panels: list[Panel], title: str) -> bytes:
-    """Draw pictures side by side, each with axes and colours, and return them as one PNG."""
+def image_of(panels: list[Panel], title: str) -> Any:
+    """Draw pictures side by side as one image of Pillow."""
     from PIL import Image
 
-    images = [Image.open(io.BytesIO(_png(panel))) for panel in panels]
+    images = [_image(panel) for panel in panels]
     head = _head(title, sum(image.width for image in images))
     whole = Image.new("RGB", (head.width, head.height + max(i.height for i in images)), "white")
     whole.paste(head, (0, 0))
@@ -154,30 +154,31 @@ def png_of(panels: list[Panel], title: str) -> bytes:
     for image in images:
         whole.paste(image, (left, head.height))
         left += image.width
-    output = io.BytesIO()
-    whole.save(output, format="PNG", optimize=True)
-    return output.getvalue()
+    return whole
 
 
 def _head(title: str, width: int) -> Any:
-    from PIL import Image
-
     with mpl.rc_context({"text.parse_math": False}):
-        figure = Figure(figsize=(width / _DPI, _TITLE), dpi=_DPI)
-        FigureCanvasAgg(figure)
+        figure = Figure(figsize=(width / _DPI, _TITLE), dpi=_DPI, facecolor="white")
         figure.text(0.2 * _DPI / width, 0.45, title, fontsize=12.0, va="center")
-        output = io.BytesIO()
-        figure.savefig(output, format="png", facecolor="white")
-    image = Image.open(io.BytesIO(output.getvalue()))
+        image = _drawn(figure)
     return image if image.width >= width else image.resize((width, image.height))
 
 
-def _png(panel: Panel) -> bytes:
+def _drawn(figure: Figure) -> Any:
+    from PIL import Image
+
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    return Image.fromarray(np.asarray(canvas.buffer_rgba()).copy()).convert("RGB")
+
+
+def _image(panel: Panel) -> Any:
     shot, scale = panel.shot, panel.scale
     style = {"font.size": 9.5, "text.parse_math": False}
     with mpl.rc_context(style):
-        figure = Figure(figsize=_size_of(shot, scale, panel.title), dpi=_DPI)
-        FigureCanvasAgg(figure)
+        size = _size_of(shot, scale, panel.title)
+        figure = Figure(figsize=size, dpi=_DPI, facecolor="white")
         x, y, width, height = _draw(figure, shot, scale, panel.title)
         whole_width, whole_height = figure.get_size_inches()
         bottom = whole_height - y - height
@@ -185,9 +186,7 @@ def _png(panel: Panel) -> bytes:
         picture = figure.add_axes(place, zorder=-1.0)
         picture.set_axis_off()
         picture.imshow(_pixels(shot.content), aspect="auto", interpolation="lanczos")
-        output = io.BytesIO()
-        figure.savefig(output, format="png", facecolor="white")
-    return output.getvalue()
+        return _drawn(figure)
 
 
 def _pixels(content: bytes) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Run the command python -m barrio.report.show ABOUT -o PAGE|PICTURE, for `barrio show`.
+"""Run the command python -m barrio.report.show ABOUT -o PAGE|PICTURE|FILM, for `barrio show`.
 
 ABOUT is a document of barrio.show: the name of the file, the VTKHDF file with its cells, and what barrio knows of
 its sets.
@@ -7,6 +7,7 @@ its sets.
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import os
 import sys
@@ -14,10 +15,12 @@ import webbrowser
 from pathlib import Path
 from typing import Any
 
+from PIL import Image
+
 from . import words
 from .colours import tints
 from .documents import FAILED, ReportError, Results
-from .framed import Panel, Scale, png_of
+from .framed import Panel, Scale, image_of
 from .markup import Html, paragraph, tag
 from .output import say, write_page, write_whole
 from .page import contents, whole_page, written
@@ -30,6 +33,7 @@ from .sections.shown_next import shown_next_section
 from .story import Section, Story
 
 _MAX_PANELS = 2
+_SECONDS_OF_FRAME, _SECONDS_AT_THE_END = 0.25, 1.5
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -44,17 +48,21 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         about["fields"] = options.field
         about["is_picture"] = options.output.suffix == ".png"
+        about["is_film"] = options.output.suffix == ".gif"
+        has_page = not about["is_picture"] and not about["is_film"]
         options.about.write_text(json.dumps(about), encoding="utf-8")
         name = Path(about["input"])
         drawing = draw_shown(options.about, Path(about["cells"]), name)
         if drawing.fault:
-            if options.output.suffix == ".png":
+            if not has_page:
                 raise ReportError(name, f"no picture: {drawing.fault}", "draw a page", FAILED)
             say(f"warning: {name}: pictures could not be rendered: {drawing.fault}")
-        if options.output.suffix == ".png":
-            _save_picture(drawing, about, options.output)
-        else:
+        if has_page:
             write_page(options.output, _page(drawing, about))
+        elif about["is_picture"]:
+            write_whole(options.output, _in_png(_picture(drawing, about, -1)))
+        else:
+            write_whole(options.output, _film(drawing, about))
     except ReportError as error:
         say(f"error: {error}", error.remedy)
         return error.code
@@ -135,27 +143,53 @@ def _inspected(about: dict[str, Any]) -> Html | None:
     return table([], rows, n_left=2)
 
 
-def _save_picture(drawing: Drawing, about: dict[str, Any], path: Path) -> None:
-    """Write one picture: the first field, else the sets, else the mesh; beside it the cut."""
-    panels = _panels_of(drawing, about)
+def _picture(drawing: Drawing, about: dict[str, Any], place: int) -> Image.Image:
+    """Draw a step: the first field, else the sets, else the mesh; beside it the cut.
+
+    @param place  of the step among those that are shown
+    """
+    facts = drawing.facts
+    panels = _panels_of(drawing, about, (facts.get("shown_steps") or [0])[place])
     if not panels:
         raise ReportError(drawing.path, "has nothing to draw", "draw a file with cells", FAILED)
-    facts = drawing.facts
     title = drawing.path.name
     if facts.get("n_steps", 1) > 1:
-        last = facts["shown_steps"][-1]
-        title += f", step {last + 1} of {facts['n_steps']}"
+        title += f", step {facts['shown_steps'][place] + 1} of {facts['n_steps']}"
         if not about.get("steps_are_numbers"):
-            title += f", time {words.number(facts['shown_times'][-1])}"
+            title += f", time {words.number(facts['shown_times'][place])}"
     elif facts.get("has_times"):
         title += f", time {words.number(facts['time'][0])}"
-    write_whole(path, png_of(panels[:_MAX_PANELS], title))
+    return image_of(panels[:_MAX_PANELS], title)
 
 
-def _panels_of(drawing: Drawing, about: dict[str, Any]) -> list[Panel]:
+def _in_png(image: Image.Image) -> bytes:
+    output = io.BytesIO()
+    image.save(output, format="PNG", optimize=True)
+    return output.getvalue()
+
+
+def _film(drawing: Drawing, about: dict[str, Any]) -> bytes:
+    """Draw all shown steps, one after the other, as a film that repeats."""
+    n_steps = len(drawing.facts.get("shown_steps", ()))
+    if n_steps < 2:
+        cause = "has no steps, of which a film would be made"
+        raise ReportError(drawing.path, cause, "write a picture: -o picture.png", FAILED)
+    pictures = [_picture(drawing, about, place).reduce(2) for place in range(n_steps)]
+    size = (max(one.width for one in pictures), max(one.height for one in pictures))
+    frames = []
+    for picture in pictures:
+        page = Image.new("RGB", size, "white")
+        page.paste(picture, (0, 0))
+        frames.append(page.quantize(256, Image.Quantize.FASTOCTREE))
+    film = io.BytesIO()
+    lasts = [_SECONDS_OF_FRAME * 1000] * (n_steps - 1) + [_SECONDS_AT_THE_END * 1000]
+    frames[0].save(film, "GIF", save_all=True, append_images=frames[1:], duration=lasts, loop=0)
+    return film.getvalue()
+
+
+def _panels_of(drawing: Drawing, about: dict[str, Any], step: int) -> list[Panel]:
     facts, images = drawing.facts, drawing.images
     panels: list[Panel] = []
-    step = (facts.get("shown_steps") or [0])[-1]
     for index, field in enumerate(fields_of(drawing)):
         keys = {f"field{index}-{step}": side_in_words(facts) if facts["kind"] != "amr" else ""}
         if index == 0 and "cut" in facts:

@@ -166,6 +166,15 @@ class Show(Case):
         self.assertIn("time 2.50, frame 5 of 5: heat", page)
         self.assertNotIn("the mesh changes", page)
         self.assertIn("The values go from 0 to 53.00", page)
+        self.assert_code(self.show("s.vtkhdf.series", "-o", "s.gif"), 0)
+        film = Image.open(self.folder / "s.gif")
+        self.assertEqual(film.n_frames, 6)
+        frames = []
+        for place in range(6):
+            film.seek(place)
+            frames.append(numpy.asarray(film.convert("RGB")).astype(int))
+        for before, after in zip(frames, frames[1:]):
+            self.assertGreater(float((numpy.abs(after - before).max(axis=2) > 40).mean()), 0.01)
         third = self.page("s.vtkhdf.series", "--step", 3)
         self.assertIn("time 1.00, frame 2 of 5: heat", third)
         self.assertNotIn("frame 5 of 5", third)
@@ -190,7 +199,8 @@ class Show(Case):
         self.assert_error(self.show(points), 3, "has points alone", "barrio delaunay")
 
     def test_wrong_words_and_files(self) -> None:
-        self.assert_error(self.show(WING, "-o", "a.jpg"), 2, "neither a page (.html) nor a picture")
+        self.assert_error(self.show(WING, "-o", "a.jpg"), 2, "neither a page (.html), nor a picture (.png), nor a film")
+        self.assert_error(self.show(WING, "-o", "a.gif"), 1, "has no steps")
         absent = self.show("absent.msh")
         self.assert_error(absent, 1, "absent.msh")
         noise = self.show(self.write("noise.msh", "no mesh\n"))

@@ -39,7 +39,7 @@ class About:
         """Return the wanted fields and frames."""
         return Wanted(
             tuple(self.data.get("fields", ())),
-            1 if self.is_picture else MAX_FIELDS,
+            1 if self.is_picture or self.is_film else MAX_FIELDS,
             1 if self.is_picture else MAX_FRAMES,
             True,
             frozenset({"material"}) if "sets" in self.data else frozenset(),
@@ -50,6 +50,11 @@ class About:
     def is_picture(self) -> bool:
         """Tell whether one picture is wanted, and no page."""
         return bool(self.data.get("is_picture"))
+
+    @property
+    def is_film(self) -> bool:
+        """Tell whether a film is wanted, of one field."""
+        return bool(self.data.get("is_film"))
 
     @property
     def hides_parts(self) -> bool:
