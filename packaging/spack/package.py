@@ -59,4 +59,5 @@ class Barrio(CMakePackage):
             self.define("BARRIO_EXAMPLES", False),
             self.define("BARRIO_TESTS", False),
             self.define("CMAKE_UNITY_BUILD", True),
+            self.define("CMAKE_UNITY_BUILD_BATCH_SIZE", 24),
         ]
