@@ -32,6 +32,8 @@ help:  ## this list
 demo:  ## run the main job on a real mesh, with RANKS ranks; ends with the path of its report
 	@tools/setup $(base)
 	@$(call configure,release)
+	$(call build,release) --target barrio-demo-first
+	tools/demo --first
 	$(call build,release) --target barrio-demo
 	tools/demo
 	@echo 'The rest: the Python package and the programs of the first tutorials'

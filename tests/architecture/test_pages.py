@@ -31,6 +31,7 @@ def groups() -> dict[str, set[str]]:
     more = re.search(r"barrio_add_group\(barrio-demo-more barrio-demo ([^)]*)\)", text)
     named = {word.replace("barrio_command", "barrio") for word in demo[1].split()}
     return {
+        "barrio-demo-first": {"follow"},
         "barrio-demo": named,
         "barrio-demo-more": named | set(more[1].split()),
         "barrio-examples": {"barrio"} | programs_of_folder("examples"),

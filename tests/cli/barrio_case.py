@@ -57,7 +57,8 @@ class Outcome:
         document = json.loads(self.out)
         unknown = document_keys.unknown(document)
         if unknown and (path := os.environ.get("BARRIO_KEYS_FILE")):
-            open(path, "a").write("\n".join(unknown) + "\n")
+            with open(path, "a") as found:
+                found.write("\n".join(unknown) + "\n")
         elif unknown:
             raise AssertionError(f"{document_keys.PAGE} does not have {', '.join(unknown)}")
         return document

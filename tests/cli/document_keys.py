@@ -23,7 +23,9 @@ def known_keys() -> dict[str, set[str]]:
     head, _, table = text.partition("| schema |")
     table, _, foot = table.partition("\n\n")
     words = functools.partial(re.findall, r"`(\w+)`")
-    common = set(words(head)) | set(re.findall(r"\w+", " ".join(re.findall(r"`\{([^}]*)\}`", foot))))
+    common = set(words(head)) | set(
+        re.findall(r"\w+", " ".join(re.findall(r"`\{([^}]*)\}`", foot)))
+    )
     rows: dict[str, tuple[set[str], set[str]]] = {}
     for line in table.splitlines():
         cells = line.split(" | ")
@@ -60,5 +62,7 @@ def unknown(document: object) -> list[str]:
     known = known_keys().get(schema)
     if known is None:
         return [f"the schema {schema}"]
-    found = dict.fromkeys(f"{schema}: {parent}.{key}" for parent, key in keys_of(document) if key not in known)
+    found = dict.fromkeys(
+        f"{schema}: {parent}.{key}" for parent, key in keys_of(document) if key not in known
+    )
     return list(found)

@@ -1,7 +1,7 @@
 """Run the command python -m barrio.report.show ABOUT -o PAGE|PICTURE|FILM, for `barrio show`.
 
 ABOUT is a document of barrio.show: the name of the file, the VTKHDF file with its cells, and what barrio knows of
-its sets.
+its sets. It may be a VTKHDF file itself.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import io
 import json
 import os
 import sys
+import tempfile
 import webbrowser
 from pathlib import Path
 from typing import Any
@@ -44,15 +45,25 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--field", action="append", default=[])
     parser.add_argument("--no-open", action="store_true")
     options = parser.parse_args(arguments)
-    about = json.loads(options.about.read_bytes())
+    if options.about.suffix != ".json":
+        with tempfile.TemporaryDirectory(prefix="barrio-show-") as folder:
+            about = Path(folder) / "about.json"
+            file = {"input": str(options.about), "cells": str(options.about.resolve())}
+            about.write_text(json.dumps(file), encoding="utf-8")
+            return _draw(about, options)
+    return _draw(options.about, options)
+
+
+def _draw(path: Path, options: argparse.Namespace) -> int:
+    about = json.loads(path.read_bytes())
     try:
         about["fields"] = options.field
         about["is_picture"] = options.output.suffix == ".png"
         about["is_film"] = options.output.suffix == ".gif"
         has_page = not about["is_picture"] and not about["is_film"]
-        options.about.write_text(json.dumps(about), encoding="utf-8")
+        path.write_text(json.dumps(about), encoding="utf-8")
         name = Path(about["input"])
-        drawing = draw_shown(options.about, Path(about["cells"]), name)
+        drawing = draw_shown(path, Path(about["cells"]), name)
         if drawing.fault:
             if not has_page:
                 raise ReportError(name, f"no picture: {drawing.fault}", "draw a page", FAILED)
@@ -194,6 +205,9 @@ def _panels_of(drawing: Drawing, about: dict[str, Any], step: int) -> list[Panel
         keys = {f"field{index}-{step}": side_in_words(facts) if facts["kind"] != "amr" else ""}
         if index == 0 and "cut" in facts:
             keys[f"cut-{step}"] = _cut_in_words(facts)
+        if facts.get("is_changing") and f"mesh{step}" in images:  # the mesh follows the field
+            panels.append(Panel(drawing.shot(f"mesh{step}"), Scale(), "the mesh"))
+            keys.pop(f"cut-{step}", None)
         for key, where in keys.items():
             if key in images:
                 said = ", ".join(filter(None, [name_of(field), where]))

@@ -199,7 +199,11 @@ class Show(Case):
         self.assert_error(self.show(points), 3, "has points alone", "barrio delaunay")
 
     def test_wrong_words_and_files(self) -> None:
-        self.assert_error(self.show(WING, "-o", "a.jpg"), 2, "neither a page (.html), nor a picture (.png), nor a film")
+        self.assert_error(
+            self.show(WING, "-o", "a.jpg"),
+            2,
+            "neither a page (.html), nor a picture (.png), nor a film",
+        )
         self.assert_error(self.show(WING, "-o", "a.gif"), 1, "has no steps")
         absent = self.show("absent.msh")
         self.assert_error(absent, 1, "absent.msh")
