@@ -34,9 +34,9 @@ if(TARGET barrio_python)
 endif()
 
 # All that has to be built first; BarrioInstallCheck looks for the files.
+get_property(benchmarks GLOBAL PROPERTY BARRIO_INSTALLED_BENCHMARKS)
 set(installed ${rooms})
-foreach(target IN ITEMS barrio_command barrio_yield barrio_record barrio_python barrio_bench_exchange barrio_bench_mesh barrio_bench_mobile
-        barrio_bench_rankmap barrio_bench_strategies)
+foreach(target IN LISTS benchmarks ITEMS barrio_command barrio_yield barrio_record barrio_python)
   if(TARGET ${target})
     list(APPEND installed ${target})
   endif()

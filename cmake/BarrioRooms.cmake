@@ -39,3 +39,9 @@ function(barrio_add_room room)
   endforeach()
   set_property(GLOBAL APPEND PROPERTY BARRIO_BUILT_ROOMS ${target})
 endfunction()
+
+# Install a benchmark with the others. What is installed has to be built: see barrio-install.
+function(barrio_install_benchmark target)
+  install(TARGETS ${target} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT bench)
+  set_property(GLOBAL APPEND PROPERTY BARRIO_INSTALLED_BENCHMARKS ${target})
+endfunction()
