@@ -61,7 +61,7 @@ install:  ## build and install library, command and benchmarks into PREFIX
 	cmake --install build/release --prefix '$(PREFIX)'
 
 deb:  ## Debian packages of the command and of the library, in build/release/packages
-	@tools/setup $(base)
+	@tools/setup $(base) deb
 	@$(call configure,release)
 	$(call build,release) --target barrio-install
 	cd build/release && cpack
