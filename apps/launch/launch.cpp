@@ -98,7 +98,9 @@ std::vector<std::string> launch_line(int n_ranks, const std::string& program, co
   } else {
     line.insert(line.end(), {BARRIO_MPIEXEC, "-n", std::to_string(n_ranks)});
   }
-  line.push_back(program);
+  // Open MPI's launcher, called by its path, looks in its own folder first: there `python` is not that of the user.
+  const std::string path = path_of_program(program);
+  line.push_back(path.empty() ? program : path);
   line.insert(line.end(), arguments.begin(), arguments.end());
   return line;
 }

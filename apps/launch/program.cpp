@@ -88,6 +88,14 @@ ProgramEnd watch_writing_to(int output, const std::vector<std::string>& command)
   return end;
 }
 
+/// Return the reason why a file cannot be run as a program; empty if it can.
+std::string fault_of_program(const std::filesystem::path& path) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) return "does not exist";
+  if (std::filesystem::is_directory(path, ignored)) return "is a folder, not a program";
+  return ::access(path.c_str(), X_OK) == 0 ? "" : "may not be executed";
+}
+
 }  // namespace
 
 void pass_first_term_on_as(int signal) noexcept { first_term_becomes = signal; }
@@ -102,18 +110,20 @@ std::filesystem::path preloaded_library(const std::string& name) {
   return {};
 }
 
-std::string why_not_startable(const std::string& program) {
-  const auto verdict = [](const std::filesystem::path& path) -> std::string {
-    std::error_code ignored;
-    if (!std::filesystem::exists(path, ignored)) return "does not exist";
-    if (std::filesystem::is_directory(path, ignored)) return "is a folder, not a program";
-    return ::access(path.c_str(), X_OK) == 0 ? "" : "may not be executed";
-  };
-  if (program.find('/') != std::string::npos) return verdict(program);
+std::string path_of_program(const std::string& program) {
+  if (program.find('/') != std::string::npos) return program;
   std::stringstream folders(std::getenv("PATH") != nullptr ? std::getenv("PATH") : "/usr/bin:/bin");
-  for (std::string folder; std::getline(folders, folder, ':');)
-    if (verdict(std::filesystem::path(folder.empty() ? "." : folder) / program).empty()) return "";
-  return verdict(std::filesystem::path(program)).empty() ? "is not in PATH; write ./" + program : "is not in PATH";
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const std::filesystem::path path = std::filesystem::path(folder.empty() ? "." : folder) / program;
+    if (fault_of_program(path).empty()) return path.string();
+  }
+  return {};
+}
+
+std::string why_not_startable(const std::string& program) {
+  if (program.find('/') != std::string::npos) return fault_of_program(program);
+  if (!path_of_program(program).empty()) return "";
+  return fault_of_program(program).empty() ? "is not in PATH; write ./" + program : "is not in PATH";
 }
 
 ProgramEnd watch_program(const std::vector<std::string>& command, ProgramOutput output) {

@@ -15,6 +15,8 @@ std::filesystem::path preloaded_library(const std::string& name);
 /// Tell why the shell would not start a program of this name. A name without a slash is looked up in PATH.
 /// @return the reason; empty if the shell would start it
 std::string why_not_startable(const std::string& program);
+/// Find a program in PATH; one with a folder stays as it is. Local. @return empty if it is not there
+std::string path_of_program(const std::string& program);
 
 /// Exit code of a process that a signal ended, less that signal, as in shells.
 inline constexpr int signal_code = 128;

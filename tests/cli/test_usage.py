@@ -213,6 +213,18 @@ class WrongCommandLines(Case):
             "remedy: options of barrio go before the program",
         )
 
+    def test_exec_runs_what_the_shell_would(self) -> None:
+        """The launcher looks in its own folder first; a virtual environment is before that in PATH."""
+        mine = self.folder / "env"
+        mine.mkdir()
+        program = mine / "python3"
+        program.write_text("#!/bin/sh\necho mine\n")
+        program.chmod(0o755)
+        path = f"{mine}:{os.environ['PATH']}"
+        outcome = barrio("exec", "python3", ranks=2, environment={"PATH": path})
+        self.assert_code(outcome, 0)
+        self.assertEqual(outcome.out, "mine\nmine\n")
+
     def test_exec_looks_before_it_starts(self) -> None:
         plain = self.folder / "plain"
         plain.write_text("no program")
