@@ -213,6 +213,8 @@ def _panels_of(drawing: Drawing, about: dict[str, Any], step: int) -> list[Panel
                 said = ", ".join(filter(None, [name_of(field), where]))
                 panels.append(Panel(drawing.shot(key), scale_of(field), said))
         if panels:
+            if len(panels) == 1 and "inside" in images:  # the values have no cut: cells say more
+                panels.append(Panel(drawing.shot("inside"), Scale(), inside_caption(drawing)))
             return panels
     scales = {
         key: (of, scale_of_sets(drawing, of, about.get("sets", [])))

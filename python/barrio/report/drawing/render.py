@@ -74,11 +74,9 @@ def _draw_shown(file: File, facts: dict[str, Any], about: About, folder: Path) -
     at = _scaled_at(int(facts["cut"]["axis"]), facts) if "cut" in facts else None
     show.draw_shown(grid, facts, about, at, folder)
     (folder / FACTS_FILE).write_text(json.dumps(facts), encoding="utf-8")  # it knows the sides now
-    if about.is_picture and any(folder.glob("*.png")):
-        return
     if about.is_picture and facts["fields"]:
         _draw_fields(file, facts, folder)
-    else:
+    elif not about.is_picture or not any(folder.glob("*.png")):
         draw(file, facts, folder)
 
 

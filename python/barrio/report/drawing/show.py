@@ -89,8 +89,8 @@ def draw_shown(
 ) -> None:
     """Draw sets, sides and sizes. @param grid  moved to the origin, with the size 1"""
     skin = find_skin(grid)
-    if about.is_picture and facts.get("fields"):
-        return
+    if about.is_picture and any("bands" in one for one in facts.get("fields", [])):
+        return  # the field is drawn, on the outside and in a cut
     numbers = facts.get("sets_of_cells")
     if numbers and skin.body is None:
         _draw_by_set(skin.whole, skin, numbers, folder / "sets.png")
