@@ -289,7 +289,7 @@ void bind_delaunay(nb::module_& module) {
   nb::class_<delaunay::Triangulation>(module, "_Triangulation");
   bind_size_field(module);
   module.def("_triangulate", &triangulate, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(),
-             nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg());
+             nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg());
   module.def("_describe", &describe);
   module.def("_save", &save, nb::arg(), nb::arg(), nb::arg().none());
   module.def("_read_poly", &read_graph);

@@ -13,6 +13,7 @@ PAGE = Path(os.environ["BARRIO_SOURCE"]) / "docs" / "reference" / "documents.md"
 BY_NAME = {
     "entities",
     "nodes_per_cell",
+    "series",
 }
 
 
