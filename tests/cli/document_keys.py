@@ -12,7 +12,9 @@ PAGE = Path(os.environ["BARRIO_SOURCE"]) / "docs" / "reference" / "documents.md"
 # Objects whose keys are names: of types, sets, fields, owners of memory, phases.
 BY_NAME = {
     "entities",
+    "max_memory_of_rank",
     "nodes_per_cell",
+    "phases",
     "series",
 }
 
