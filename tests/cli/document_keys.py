@@ -26,9 +26,8 @@ def known_keys() -> dict[str, set[str]]:
     head, _, table = text.partition("| schema |")
     table, _, foot = table.partition("\n\n")
     words = functools.partial(re.findall, r"`(\w+)`")
-    common = set(words(head)) | set(
-        re.findall(r"\w+", " ".join(re.findall(r"`\{([^}]*)\}`", foot)))
-    )
+    in_braces = " ".join(re.findall(r"`\{([^}]*)\}`", foot))
+    common = {*words(head), *words(foot), *re.findall(r"\w+", in_braces)}
     rows: dict[str, tuple[set[str], set[str]]] = {}
     for line in table.splitlines():
         cells = line.split(" | ")
