@@ -102,7 +102,7 @@ class FlatTables {
     for (std::size_t s = 0; s < holders.size(); ++s) {
       std::vector<std::int32_t> within{static_cast<std::int32_t>(s)};
       for (std::size_t i = 0; i < within.size(); ++i) {
-        holders[static_cast<std::size_t>(within[i])].push_back(static_cast<std::int32_t>(s));
+        holders[within[i]].push_back(static_cast<std::int32_t>(s));
         for (const mesh::SetInSet& inner : tables_.sets[within[i]].contained)
           if (std::ranges::find(within, inner.set) == within.end()) within.push_back(inner.set);
       }

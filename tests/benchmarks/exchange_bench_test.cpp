@@ -179,7 +179,7 @@ TEST(Meet, BothSidesKnowWhoWritesToWhom) {
       std::vector<std::vector<Rank>> writers(all.size());
       for (std::size_t r = 0; r < all.size(); ++r)
         for (const Rank to : all[r].strangers_to(round))
-          writers[static_cast<std::size_t>(to)].push_back(static_cast<Rank>(r));
+          writers[to].push_back(static_cast<Rank>(r));
       for (std::size_t r = 0; r < all.size(); ++r) EXPECT_EQ(all[r].strangers_from(round), writers[r]);
     }
   }

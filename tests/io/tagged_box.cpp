@@ -61,7 +61,7 @@ mesh::MeshTables tagged_box(mpi::Context& context) {
     rows_of(tables.vertices, [&](std::int64_t row, std::int32_t place) {
       if (row % 4 == 1) return;
       t.columns[0].rows.push_back(place);
-      const std::vector<std::int32_t> value(static_cast<std::size_t>(row % 3), static_cast<std::int32_t>(row));
+      const std::vector<std::int32_t> value(row % 3, static_cast<std::int32_t>(row));
       t.columns[0].items.add(std::as_bytes(std::span(value)), true);
     });
   }

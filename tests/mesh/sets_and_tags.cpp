@@ -24,7 +24,7 @@ TagTable varying_tag(const MeshTables& tables) {
       const std::int64_t row = slabs.first(world().rank()) + static_cast<std::int64_t>(i);
       if (row % 3 == 1) continue;
       column.rows.push_back(static_cast<std::int32_t>(i));
-      const std::vector<std::int32_t> value(static_cast<std::size_t>(row % 4), static_cast<std::int32_t>(row));
+      const std::vector<std::int32_t> value(row % 4, static_cast<std::int32_t>(row));
       column.items.add(std::as_bytes(std::span(value)), true);
     }
   }

@@ -295,7 +295,7 @@ TEST(Knives, HaveFiveFacesAndTenEdges) {
   const std::vector<std::array<double, 3>> points{{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0},     {0, 0, 1}, {1, 0, 1},
                                                   {1, 1, 1}, {0, 1, 1}, {0, 0, 2}, {0.5, 0.5, 2}, {1, 1, 2}};
   for (std::int64_t v = tables.vertices.first(world().rank()); v < tables.vertices.first(world().rank() + 1); ++v)
-    for (const double x : points[static_cast<std::size_t>(v)]) tables.coordinates.push_back(x);
+    for (const double x : points[v]) tables.coordinates.push_back(x);
   const auto add = [&](CellType type, const std::vector<std::int64_t>& nodes, std::int32_t part) {
     CellBlock block{type, {1, world().size()}, static_cast<int>(nodes.size()), {}, {}};
     if (block.rows.size(world().rank()) > 0) {

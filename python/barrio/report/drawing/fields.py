@@ -63,15 +63,17 @@ def _picture(frame: Frame, scale: Bands | list[int]) -> Picture:
         }
     else:
         style |= {"cmap": colours(len(scale)), "clim": (-0.5, len(scale) - 0.5)}
-    body = skin.whole if skin.body is None else skin.body
-    for surface in (body, skin.wall):
+    # All pictures of a film are made before one is drawn, so each has values of its own on the surface that they share.
+    body = (skin.whole if skin.body is None else skin.body).copy(deep=False)
+    wall = None if skin.wall is None else skin.wall.copy(deep=False)
+    for surface in (body, wall):
         if surface is not None:
             _put(surface, frame, scale)
     picture.add(
         body, **(FLAT if skin.normal is not None else {"ambient": 0.7, "diffuse": 0.35}), **style
     )
-    if skin.wall is not None and skin.body is not None:
-        picture.add(skin.wall, **FLAT, **style)
+    if wall is not None and skin.body is not None:
+        picture.add(wall, **FLAT, **style)
         edges = skin.body.extract_feature_edges(feature_angle=40.0)
         picture.add(edges, color=_EDGE, line_width=1.5, lighting=False)
     return picture
