@@ -178,8 +178,7 @@ TEST(Meet, BothSidesKnowWhoWritesToWhom) {
     for (std::uint64_t round = 0; round < 3; ++round) {
       std::vector<std::vector<Rank>> writers(all.size());
       for (std::size_t r = 0; r < all.size(); ++r)
-        for (const Rank to : all[r].strangers_to(round))
-          writers[to].push_back(static_cast<Rank>(r));
+        for (const Rank to : all[r].strangers_to(round)) writers[to].push_back(static_cast<Rank>(r));
       for (std::size_t r = 0; r < all.size(); ++r) EXPECT_EQ(all[r].strangers_from(round), writers[r]);
     }
   }
