@@ -342,7 +342,8 @@ CgnsCatalog read_cgns_catalog(hid_t file, const std::string& path) {
     catalog.zones.push_back(std::move(zone));
   }
   for (const std::string& name : children(file, base, "BaseIterativeData_t"))
-    if (const std::string times = data_of(base + "/" + name + "/TimeValues"); files::has(file, times))
+    if (const std::string times = data_of(base + "/" + name + "/TimeValues");
+        files::has(file, times) && files::shape_of_type(file, times).kind == files::NativeValues::Kind::real)
       catalog.times = files::read_reals(file, times);
   if (n_alike.empty()) refuse(ErrorCode::bad_input, path, "has no elements", damaged_remedy);
   add_cgns_interfaces(file, path, catalog);

@@ -56,7 +56,7 @@ Json inspect_cgns(const std::string& path, const InspectOptions& options) {
   result["tags"] = tags;
   if (catalog.n_steps > 0) {
     result["time_steps"] = catalog.n_steps;
-    if (std::ssize(catalog.times) == catalog.n_steps) add_times(result, catalog.times);
+    add_times(result, catalog.times, catalog.n_steps);
   }
   if (!catalog.interfaces.empty()) result["interfaces"] = catalog.interfaces.size();
   std::vector<std::string> unsupported = catalog.left_out;

@@ -18,7 +18,7 @@ Json inspect_climate(const std::string& path, const InspectOptions& options) {
                     {"levels", catalog.axes[2].name.empty() ? 0 : grid.dimensions[2]},
                     {"time_steps", catalog.n_steps},
                     {"is_periodic", catalog.is_periodic}};
-  if (!catalog.time_axis.empty()) add_times(result, file.reals(catalog.time_axis));
+  if (!catalog.time_axis.empty()) add_times(result, file.reals(catalog.time_axis), catalog.n_steps);
   result["tags"] = Json::array();
   for (const ClimateVariable& variable : catalog.variables)
     result["tags"].push_back(

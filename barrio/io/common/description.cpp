@@ -73,8 +73,8 @@ void add_entities(Json& result, const CellCounts& counts) {
   if (!nodes.empty()) result["nodes_per_cell"] = nodes;
 }
 
-void add_times(Json& result, const std::vector<double>& times) {
-  if (!times.empty()) result["times"] = times;
+void add_times(Json& result, const std::vector<double>& times, std::int64_t n_steps) {
+  if (n_steps > 0 && std::ssize(times) == n_steps) result["times"] = times;
 }
 
 void add_sets(Json& result, const std::vector<mesh::SetInfo>& sets, std::int64_t n_parts) {

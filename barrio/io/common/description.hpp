@@ -50,8 +50,8 @@ using CellCounts = std::map<std::pair<mesh::CellType, int>, std::int64_t>;
 void add_entities(Json& result, const CellCounts& counts);
 /// List the sets.
 void add_sets(Json& result, const std::vector<mesh::SetInfo>& sets, std::int64_t n_parts = 0);
-/// Add the times of steps, in the unit of the file; nothing without them.
-void add_times(Json& result, const std::vector<double>& times);
+/// Add the times of steps, in the unit of the file; nothing unless there is one for each step.
+void add_times(Json& result, const std::vector<double>& times, std::int64_t n_steps);
 /// List the sets that cells name by dimension and id.
 /// @param named  each once, with its name @param top  dimension of the cells (see `kind_of_id_set`)
 void add_id_sets(Json& result, const std::map<std::pair<int, int>, std::string>& named, int top, std::int64_t n_parts);

@@ -52,7 +52,7 @@ Json inspect_exodus(const std::string& path, const InspectOptions& options) {
   result["tags"] = described_tags(catalog);
   if (catalog.n_steps > 0) {
     result["time_steps"] = catalog.n_steps;
-    add_times(result, file.reals("time_whole"));
+    add_times(result, file.reals("time_whole"), catalog.n_steps);
   }
   if (!catalog.left_out.empty()) result["unsupported"] = catalog.left_out;
   if (!has_quality(catalog.n_vertices, options)) return result;

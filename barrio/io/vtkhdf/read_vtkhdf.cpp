@@ -272,8 +272,9 @@ Json inspect_vtkhdf(const std::string& path, const InspectOptions& options) {
       options);
   if (n_steps > 0) {
     result["time_steps"] = n_steps;
-    add_times(result,
-              files::has(file.get(), step_times) ? files::read_reals(file.get(), step_times) : std::vector<double>());
+    const bool has_times = files::has(file.get(), step_times) &&
+                           files::shape_of_type(file.get(), step_times).kind == files::NativeValues::Kind::real;
+    if (has_times) add_times(result, files::read_reals(file.get(), step_times), n_steps);
   }
   return result;
 }

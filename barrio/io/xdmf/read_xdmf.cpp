@@ -265,7 +265,7 @@ Json inspect_xdmf(const std::string& path, const InspectOptions& options) {
   Json result = inspect_vtk_shares(path, shares, options);
   if (index.has_steps) {
     result["time_steps"] = index.steps.size();
-    add_times(result, index.times);
+    add_times(result, index.times, std::ssize(index.steps));
   }
   return result;
 }

@@ -247,10 +247,14 @@ TEST(Cgns, SolutionsOfStructuredZonesAreTags) {
     EXPECT_NE(said.find("'wide' of solution 'Rinded' of zone 'A': it has rind"), std::string::npos) << said;
     EXPECT_EQ(said.find("the last of 3 time steps") != std::string::npos, step == 0) << said;
   }
+  root.at("Base/Iterations/TimeValues").data = std::string("now");
+  root.at("Base/Iterations/TimeValues").shape = {};
+  const auto without_times = written(root);
   if (world().rank() != 0) return;
   const Json found = inspect(path.string());
   EXPECT_EQ(found["time_steps"], 3);
   EXPECT_EQ(found["times"], Json({0.5, 1.0, 2.0}));
+  EXPECT_FALSE(inspect(without_times.string()).contains("times"));
   EXPECT_EQ(found["tags"].size(), 2U);
   EXPECT_EQ(found["unsupported"].size(), 2U);
 }
