@@ -194,7 +194,9 @@ class Show : public Command {
       if (!context->is_root()) return;
       is_ready = is_drawn_as_it_is() ? 1 : 0;
       line = python_line("barrio show", {"-m", "barrio.report.show"});
-      scratch = std::make_unique<ScratchFolder>(std::filesystem::path(output_).parent_path(), ".barrio-show");
+      const std::filesystem::path parent = std::filesystem::path(output_).parent_path();
+      ScratchFolder::remove_left(parent, "barrio-show");
+      scratch = std::make_unique<ScratchFolder>(parent.empty() ? "." : parent, "barrio-show");
       folder_ = scratch->path().string();
     });
     mpi::broadcast(*context, folder_);

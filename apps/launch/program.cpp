@@ -2,12 +2,14 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -24,6 +26,14 @@ namespace {
 volatile sig_atomic_t told_to_end = 0;
 volatile sig_atomic_t last_signal = 0;
 volatile sig_atomic_t first_term_becomes = SIGTERM;
+
+/// Lock a folder. @return its descriptor, which holds the lock; -1 if it is locked or cannot be
+int lock_of(const std::filesystem::path& folder) {
+  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0 || ::flock(descriptor, LOCK_EX | LOCK_NB) == 0) return descriptor;
+  ::close(descriptor);
+  return -1;
+}
 
 void hand_on_signal(int signal, siginfo_t* info, void*) {
   last_signal = signal;
@@ -162,11 +172,30 @@ ScratchFolder::ScratchFolder(const std::filesystem::path& parent, const std::str
                                     .cause = fmt::format("cannot be written: {}", std::strerror(errno)),
                                     .remedy = "choose another path, or create the folder and check permissions"});
   path_ = pattern;
+  lock_ = lock_of(path_);
 }
 
 ScratchFolder::~ScratchFolder() {
   std::error_code ignored;
   std::filesystem::remove_all(path_, ignored);
+  if (lock_ >= 0) ::close(lock_);
+}
+
+void ScratchFolder::remove_left(const std::filesystem::path& parent, const std::string& name) noexcept try {
+  namespace fs = std::filesystem;
+  constexpr std::chrono::minutes being_made{1};  // one that was made just now may not be locked yet
+  const std::string begin = fmt::format(".{}.", name);
+  constexpr std::size_t n_random = 6;
+  for (const fs::directory_entry& entry : fs::directory_iterator(parent.empty() ? fs::path(".") : parent)) {
+    const std::string found = entry.path().filename().string();
+    if (!found.starts_with(begin) || found.size() != begin.size() + n_random || !entry.is_directory()) continue;
+    if (fs::file_time_type::clock::now() - entry.last_write_time() < being_made) continue;
+    const int lock = lock_of(entry.path());
+    if (lock < 0) continue;
+    fs::remove_all(entry.path());
+    ::close(lock);
+  }
+} catch (const std::exception&) {  // what cannot be removed stays
 }
 
 }  // namespace barrio::apps

@@ -1,6 +1,8 @@
 """Draw files with `barrio show`, and compare what it says and draws with what the files have. Needs pyvista."""
 
+import fcntl
 import json
+import os
 import re
 import unittest
 from pathlib import Path
@@ -90,6 +92,26 @@ class Show(Case):
     def share_of(picture: "numpy.ndarray", colour: tuple[int, int, int]) -> float:
         """Return the share of pixels of about this colour."""
         return float((numpy.abs(picture - numpy.array(colour)).max(axis=2) < 12).mean())
+
+    def test_what_a_killed_one_left_is_removed(self) -> None:
+        """Leave folders as killed processes do: old ones go, but not of one that still runs, nor other folders."""
+        path = self.write("square.msh", SQUARE)
+        names = (
+            ".barrio-show.aaaaaa",
+            ".barrio-show.bbbbbb",
+            ".barrio-show.cccccc",
+            ".barrio-show.longer-name",
+        )
+        for name in names:
+            (self.folder / name).mkdir()
+            (self.folder / name / "cells.vtkhdf").touch()
+        for name in names[:2] + names[3:]:
+            os.utime(self.folder / name, (1e9, 1e9))
+        running = os.open(self.folder / names[1], os.O_RDONLY)
+        fcntl.flock(running, fcntl.LOCK_EX)
+        self.picture(path)
+        os.close(running)
+        self.assertEqual(sorted(found.name for found in self.folder.glob(".*")), sorted(names[1:]))
 
     def test_a_page_says_what_the_file_has(self) -> None:
         page = self.page(WING)

@@ -52,6 +52,33 @@ def test_an_adaptation_is_shown_with_its_changes(tmp_path: Path, write: Write) -
     assert "adapt contains adapt.*; adapt.rounds contains adapt.border" in page
 
 
+def suggestions_in(page: str) -> dict[str, str]:
+    """Return the commands to try next, by why."""
+    found = re.findall(r"<dt>(.*?)</dt><dd><pre><code>(.*?)</code>", page, re.DOTALL)
+    return {html.unescape(why): html.unescape(line) for why, line in found}
+
+
+def test_what_to_try_next_leads_on_from_the_adapted_mesh(tmp_path: Path, write: Write) -> None:
+    options = {"feature_angle": 30.0, "min_quality": 0.3, "min_size": 0.0, "max_size": None}
+    run = made.adapt() | {"options": options | {"frozen": ["wall one"]}, "left_out": ["ids"]}
+    found = suggestions_in(report(tmp_path, write(run)))
+    assert found["Adapt it on one rank: the checksum must be the same, e87016ed299688d4"].endswith(
+        "--ranks 1 adapt box.h5m --size plane,x=0.5,min_size=0.03 --feature-angle 30 --frozen 'wall one' "
+        "--leave-out -o shock_again.h5m"
+    )
+    look = "Look into the adapted mesh: its sets, a cut through its cells, sizes and quality"
+    assert found[look].endswith(" show shock.h5m -o shock.html")
+
+
+def test_what_to_try_next_leads_on_from_the_flow(tmp_path: Path, write: Write) -> None:
+    run = made.amr() | {"case": "cases/tube.toml", "output": {"file": "tube.vtkhdf", "states": 3}}
+    found = suggestions_in(report(tmp_path, write(run)))
+    look = found["Look at all fields of the flow, its states as a film"]
+    assert look.endswith(" show tube.vtkhdf -o tube.html")
+    more = found["Compute tube.toml with another level of finer blocks"]
+    assert more.endswith("--ranks 2 amr cases/tube.toml --set grid.levels=3")
+
+
 def test_headline_is_of_the_adapted_mesh(tmp_path: Path, write: Write) -> None:
     box = made.HEADER | {"schema": "barrio.generate", "output": "box.h5m", "cells": 48000}
     page = report(tmp_path, write(box), write(made.adapt()))

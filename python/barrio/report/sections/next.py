@@ -53,7 +53,10 @@ def find_program(name: str) -> str:
 def _suggestions(story: Story, barrio: str) -> list[tuple[str, str]]:
     # barrio does not read .vtkhdf, which is for pictures, nor .ele, which is for other programs.
     is_read = story.mesh_name and PurePath(story.mesh_name).suffix not in (".vtkhdf", ".ele")
-    lines = _on_the_mesh(story, barrio) if is_read else []
+    lines = [line for run in story.results.of("adapt") for line in _on_the_adapted(run, barrio)]
+    for run in story.results.of("amr"):
+        lines += _on_the_flow(run, barrio)
+    lines += _on_the_mesh(story, barrio) if is_read else []
     made = triangulations(story.of_mesh("delaunay"))
     if made:
         lines += _on_the_triangulation(story, made[0], barrio)
@@ -76,6 +79,57 @@ def _suggestions(story: Story, barrio: str) -> list[tuple[str, str]]:
             )
         )
     return lines or [("List the commands of barrio", f"{barrio} --help")]
+
+
+def _on_the_adapted(run: Document, barrio: str) -> list[tuple[str, str]]:
+    """Suggest a look at the adapted mesh, and the same adaptation on other ranks."""
+    q = shlex.quote
+    output, source = run.text("output"), run.text("input")
+    lines = []
+    if output:
+        why = "Look into the adapted mesh: its sets, a cut through its cells, sizes and quality"
+        page = q(str(PurePath(output).with_suffix(".html")))
+        lines.append((why, f"{barrio} show {q(output)} -o {page}"))
+    wanted = [f" --size {q(str(size))}" for size in run.items("size")]
+    wanted += [
+        f" --{option} {q(run.text(key))}"
+        for option, key in (("size-field", "size_field"), ("error-field", "error_field"))
+        if run.text(key)
+    ]
+    if not source or not wanted or not output:
+        return lines
+    options = run.table("options")
+    usual = {"error_order": 1.0, "feature_angle": 40.0, "min_quality": 0.3}
+    for key, value in options.items():
+        if isinstance(value, float) and value != usual.get(key, 0.0):
+            wanted.append(f" --{key.replace('_', '-')} {repr(value).removesuffix('.0')}")
+    wanted += [f" --frozen {q(str(name))}" for name in options.get("frozen") or []]
+    wanted += [" --leave-out"] if run.items("left_out") else []
+    ranks = 2 if run.number("ranks") == 1 else 1
+    other = q(str(PurePath(output).with_name(f"{PurePath(output).stem}_again.h5m")))
+    why = f"Adapt it on {words.spelled(ranks, 'rank')}: the checksum must be the same"
+    if run.text("checksum"):
+        why += f", {run.text('checksum')}"
+    lines.append((why, f"{barrio} --ranks {ranks} adapt {q(source)}{''.join(wanted)} -o {other}"))
+    return lines
+
+
+def _on_the_flow(run: Document, barrio: str) -> list[tuple[str, str]]:
+    """Suggest a look at the states, and the case with another level."""
+    q = shlex.quote
+    lines = []
+    output, case = run.table("output").get("file"), run.text("case")
+    if output:
+        page = q(str(PurePath(str(output)).with_suffix(".html")))
+        why = "Look at all fields of the flow, its states as a film"
+        lines.append((why, f"{barrio} show {q(str(output))} -o {page}"))
+    n_levels = len(run.items("levels"))
+    if case and n_levels:
+        ranks = int(run.number("ranks") or 1)
+        option = f"--set grid.levels={n_levels + 1}"
+        why = f"Compute {PurePath(case).name} with another level of finer blocks"
+        lines.append((why, f"{barrio} --ranks {ranks} amr {q(case)} {option}"))
+    return lines
 
 
 def _on_the_mesh(story: Story, barrio: str) -> list[tuple[str, str]]:
