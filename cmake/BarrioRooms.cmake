@@ -37,7 +37,22 @@ function(barrio_add_room room)
       target_link_libraries(${target} PUBLIC barrio::${known})
     endif()
   endforeach()
+  if(BARRIO_PRECOMPILED_HEADERS)
+    barrio_precompile_headers(${room})
+  endif()
   set_property(GLOBAL APPEND PROPERTY BARRIO_BUILT_ROOMS ${target})
+endfunction()
+
+# Share one set of headers of others, parsed once for `mpi`, among the rooms that know it.
+function(barrio_precompile_headers room)
+  if(room STREQUAL mpi)
+    set(headers algorithm array cmath cstdint functional map memory numeric optional ranges span string vector mpi.h
+                fmt/format.h fmt/ranges.h)
+    list(TRANSFORM headers REPLACE "(.+)" "$<$<COMPILE_LANGUAGE:CXX>:<\\1$<ANGLE-R>>")
+    target_precompile_headers(barrio_mpi PRIVATE ${headers})
+  elseif(mpi IN_LIST BARRIO_EDGES_${room})
+    target_precompile_headers(barrio_${room} REUSE_FROM barrio_mpi)
+  endif()
 endfunction()
 
 # Install a benchmark with the others. What is installed has to be built: see barrio-install.

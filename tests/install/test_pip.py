@@ -1,4 +1,4 @@
-"""pip install . in a checkout: a package that contains the library, with the same metadata as python/."""
+"""pip install of a source archive, and in python/: a package that contains the library, with the same metadata as python/."""
 
 import importlib.util
 import os
@@ -66,9 +66,14 @@ class Installed(unittest.TestCase):
         return done.stdout
 
 
-class Checkout(Installed):
+class Archive(Installed):
     def test_library_and_command_inside(self) -> None:
-        site = self.install_and_use(SOURCE)
+        """Install from a source archive, which holds less than a checkout."""
+        make = f"from scikit_build_core.build import build_sdist; build_sdist({str(self.folder)!r})"
+        self.run_well([sys.executable, "-c", make], SOURCE, {})
+        (archive,) = self.folder.glob("barrio-*.tar.gz")
+        self.assertLess(archive.stat().st_size, 4_000_000)
+        site = self.install_and_use(archive)
         command = site / "bin" / "barrio"
         environment = {"PYTHONPATH": str(site), "BARRIO_PYTHON": sys.executable}
         made = self.folder / "box.h5m"
