@@ -106,6 +106,12 @@ class PacketStream {
   /// which may send, and returns whether there was any. It is not called after a failure
   template <class Read, class Work>
   void drain(Read&& read, Work&& work) {
+    drain(std::forward<Read>(read), std::forward<Work>(work), [](const Packet&) {});
+  }
+  /// Read as `drain(read, work)`. @param rescue  called with each packet after a failure, of what must not be lost;
+  /// must not throw, and sends nothing
+  template <class Read, class Work, class Rescue>
+  void drain(Read&& read, Work&& work, Rescue&& rescue) {
     begin_drain();
     Status status;
     for (;;) {
@@ -121,7 +127,11 @@ class PacketStream {
         }
       };
       if (Status fault = capture(take); fault && !status) status = std::move(fault);
-      if (!status && !has_failed()) status = capture(act);
+      if (!status && !has_failed()) {
+        status = capture(act);
+      } else if (is_there) {
+        rescue(std::as_const(packet));
+      }
       if (!is_there && !is_busy && is_quiet(status.has_value())) break;
     }
     end_drain(status);

@@ -9,8 +9,8 @@
 
 namespace barrio::mobile {
 
-/// Name of an object, the same on all ranks: the rank that has it, the rank that made it, and a number. Made without
-/// communication.
+/// Name of an object, the same on all ranks: the rank it was made for, the rank that made it, and a number. Made
+/// without communication.
 class ObjectId {
  public:
   static constexpr unsigned n_rank_bits = 20;               ///< of the word, for each of the two ranks
@@ -25,9 +25,17 @@ class ObjectId {
                     << n_number_bits) |
                    number)) {}
 
-  /// Return the rank that has the object; `max_ranks` if the name is not set.
+  /// Return the rank that the object was made for; it has it unless it migrated. `max_ranks` if the name is not set.
   [[nodiscard]] constexpr Rank rank() const noexcept {
     return static_cast<Rank>((word_ - 1) >> (n_rank_bits + n_number_bits));
+  }
+  /// Return the rank that made the object. @pre it is set
+  [[nodiscard]] constexpr Rank maker() const noexcept {
+    return static_cast<Rank>(((word_ - 1) >> n_number_bits) & ((1U << n_rank_bits) - 1));
+  }
+  /// Return the number of the object, from 0 for each pair of maker and rank. @pre it is set
+  [[nodiscard]] constexpr std::uint32_t number() const noexcept {
+    return static_cast<std::uint32_t>((word_ - 1) & (max_objects - 1));
   }
   /// Tell whether it names an object; one made by default does not.
   [[nodiscard]] constexpr bool is_set() const noexcept { return word_ != 0; }
@@ -54,7 +62,7 @@ class MobilePtr {
   constexpr explicit MobilePtr(ObjectId id) noexcept : id_(id) {}
   /// Return the name without the type.
   [[nodiscard]] constexpr ObjectId id() const noexcept { return id_; }
-  /// Return the rank that has the object. @pre it is set
+  /// Return the rank that the object was made for; it has it unless it migrated. @pre it is set
   [[nodiscard]] constexpr Rank rank() const noexcept { return id_.rank(); }
   /// Tell whether it names an object; one made by default does not.
   constexpr explicit operator bool() const noexcept { return id_.is_set(); }

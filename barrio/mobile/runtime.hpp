@@ -26,6 +26,13 @@ namespace detail {
 class RuntimeCore;
 }  // namespace detail
 
+/// Way in which ranks learn where an object is that has migrated. The rank it was made for always learns it.
+enum class PlaceUpdates {
+  lazy,   ///< a message that took a detour is answered with the place, to the ranks on its way
+  eager,  ///< in addition, an object that leaves tells the ranks of those that it exchanged messages with
+  home,   ///< none: messages go by the rank it was made for
+};
+
 /// Options of a runtime, the same on all ranks.
 struct RuntimeOptions {
   /// Bytes of objects and of messages to them that this rank keeps in memory, if above 0; others lie on the disk. The
@@ -33,6 +40,11 @@ struct RuntimeOptions {
   std::uint64_t max_memory_bytes = 0;
   std::string scratch = {};             ///< folder for what lies on the disk
   exchange::StreamOptions stream = {};  ///< of the packets that carry messages between ranks
+  /// Objects may migrate to other ranks. Messages are numbered then, so that those of one object to another are handled
+  /// in the order of sending, wherever both were meanwhile. Cost: some hundred instructions and 32 bytes a message, and
+  /// 32 bytes for each pair of objects that exchange any
+  bool migration = false;
+  PlaceUpdates updates = PlaceUpdates::lazy;  ///< of objects that have migrated
 };
 
 /// Options of one run, the same on all ranks.
@@ -56,6 +68,10 @@ struct RuntimeStatistics {
   std::uint64_t evictions = 0;         ///< times an object left memory for the disk
   std::uint64_t finished_bytes = 0;    ///< of those written to the disk that were finished, see Turn::set_finished
   std::uint64_t max_memory_bytes = 0;  ///< of objects and messages at one time, where there is a limit
+  std::uint64_t migrations = 0;        ///< of objects, to other ranks
+  std::uint64_t detours = 0;           ///< messages that this rank has sent on, since the object had left
+  std::uint64_t max_hops = 0;          ///< ranks that a message came by, at most
+  std::uint64_t place_updates = 0;     ///< messages that told where an object is
   StoreStatistics store;               ///< of the disk; all 0 without a limit of memory
 };
 
@@ -87,6 +103,13 @@ class Turn {
   /// Declare that the object has probably got its last message: where memory is short, it leaves before others. If
   /// another one comes, it returns.
   void set_finished() noexcept { is_finished_ = true; }
+  /// Let the object migrate to another rank after this turn, with the messages that wait for it. Messages to it find
+  /// it. In supersteps it leaves at the end of the step.
+  /// @throws Error{usage} if the runtime was made without `migration`, or for a rank out of range
+  void migrate(Rank to);
+  /// Destroy the object after this turn. A message that comes later is an error of all ranks; its name is not used
+  /// again.
+  void destroy() noexcept { is_last_ = true; }
   /// Return the runtime that runs the handler.
   [[nodiscard]] Runtime& runtime() noexcept { return runtime_; }
 
@@ -99,6 +122,8 @@ class Turn {
   std::size_t n_unchanged_ = 0;            // messages that left the object as it was
   std::size_t last_unchanged_ = SIZE_MAX;  // `n_waiting_` of the last of them
   bool is_finished_ = false;
+  bool is_last_ = false;
+  Rank migrates_to_ = -1;
 };
 
 /// Objects with queues of messages, spread over ranks: a message runs a handler on the rank that has the object, one
@@ -111,7 +136,8 @@ class Turn {
 ///     runtime.send(cell, Heat{...});
 ///     runtime.run();  // until no rank has a message left
 ///
-/// A rank runs one handler at a time; use a rank a core. Objects stay on the rank they were made for.
+/// A rank runs one handler at a time; use a rank a core. Objects stay on the rank they were made for, unless they
+/// migrate: see RuntimeOptions::migration.
 /// Guarantees: each message is handled once; those of one object to another in the order of sending; `run` ends on all
 /// ranks together, with an error on all if a handler throws on one.
 /// Source: Chrisochoides et al., "A multi-layered runtime system"; see docs/explanation/architecture.md.
@@ -153,6 +179,17 @@ class Runtime {
   template <class T>
   void destroy(MobilePtr<T> object) {
     destroy(object.id());
+  }
+  /// Let an object of this rank migrate to another one: at once, or in `run` if messages wait for it or it is in use.
+  /// Local. @throws Error{usage} if it is not on this rank, or as Turn::migrate
+  template <class T>
+  void migrate(MobilePtr<T> object, Rank to) {
+    migrate(object.id(), to);
+  }
+  /// Tell where an object is, as far as this rank knows: a message would go there. Local.
+  template <class T>
+  [[nodiscard]] Rank last_known_rank(MobilePtr<T> object) const {
+    return last_known_rank(object.id());
   }
   /// Send a message to an object. Local; it is handled in `run`. @throws Error{usage} if there is no such handler, or
   /// the name is not set
@@ -224,6 +261,8 @@ class Runtime {
   ObjectId make_on(const void* tag, Rank rank, const void* object);
   [[nodiscard]] std::vector<ObjectId> objects(const void* tag) const;
   void destroy(ObjectId id);
+  void migrate(ObjectId id, Rank to);
+  [[nodiscard]] Rank last_known_rank(ObjectId id) const;
   [[gnu::returns_nonnull]] std::byte* allocate(std::uint32_t message_number, std::uint64_t from, ObjectId to,
                                                std::uint32_t n_bytes);
   void use(ObjectId id, bool is_changed, const std::function<void(void*)>& act);

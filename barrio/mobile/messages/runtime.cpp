@@ -46,6 +46,8 @@ ObjectId Runtime::make(const void* tag, std::shared_ptr<void> object) { return c
 ObjectId Runtime::make_on(const void* tag, Rank rank, const void* object) { return core_->make_on(tag, rank, object); }
 std::vector<ObjectId> Runtime::objects(const void* tag) const { return core_->list_objects(tag); }
 void Runtime::destroy(ObjectId id) { core_->destroy(id); }
+void Runtime::migrate(ObjectId id, Rank to) { core_->migrate(id, to); }
+Rank Runtime::last_known_rank(ObjectId id) const { return core_->last_known_rank(id); }
 std::byte* Runtime::allocate(std::uint32_t message_number, std::uint64_t from, ObjectId to, std::uint32_t n_bytes) {
   return core_->allocate(message_number, from, to, n_bytes);
 }
@@ -77,6 +79,10 @@ mpi::Context& Runtime::context() const noexcept { return core_->context(); }
 
 void Turn::reserve(std::uint64_t n_bytes) { runtime_.core_->objects().make_room(n_bytes); }
 void Turn::serve() { runtime_.core_->serve(); }
+void Turn::migrate(Rank to) {
+  runtime_.core_->check_migration(to);
+  migrates_to_ = to;
+}
 
 Json to_json(const RuntimeStatistics& statistics) {
   return {{"local_messages", statistics.local_messages},
@@ -89,6 +95,10 @@ Json to_json(const RuntimeStatistics& statistics) {
           {"evictions", statistics.evictions},
           {"finished_bytes", statistics.finished_bytes},
           {"max_memory_bytes", statistics.max_memory_bytes},
+          {"migrations", statistics.migrations},
+          {"detours", statistics.detours},
+          {"max_hops", statistics.max_hops},
+          {"place_updates", statistics.place_updates},
           {"bytes_written", statistics.store.bytes_written},
           {"bytes_read", statistics.store.bytes_read}};
 }

@@ -25,6 +25,7 @@ constexpr RegionName run_region{"mobile.run"};
 constexpr std::uint64_t max_messages_in_a_row = 1024;
 constexpr std::chrono::microseconds max_time_in_a_row{50};
 constexpr std::chrono::microseconds max_time_in_packets{200};
+constexpr std::size_t max_places = std::size_t{1} << 20U;  // of objects that have left this rank, after a run
 
 std::string name_of(ObjectId id) { return id.is_set() ? fmt::format("object {:#x}", id.word()) : "a null pointer"; }
 
@@ -65,8 +66,10 @@ RuntimeCore::RuntimeCore(Runtime& runtime, mpi::Context& context, const RuntimeO
       rank_(context.rank()),
       objects_(types_, options.max_memory_bytes, options.scratch, context.trace()),
       open_stream_(std::in_place, context, options.stream),
-      is_plain_(options.max_memory_bytes == 0),
-      last_flush_(Clock::now()) {}
+      is_plain_(options.max_memory_bytes == 0 && !options.migration),
+      last_flush_(Clock::now()),
+      moves_(options.migration ? std::make_unique<Moves>(Moves{Directory(context.rank()), options.updates, {}})
+                               : nullptr) {}
 
 void RuntimeCore::add_type(TypeEntry entry) {
   if (std::ranges::find(types_, entry.tag, &TypeEntry::tag) != types_.end())
@@ -86,7 +89,7 @@ std::uint16_t RuntimeCore::find_type(const void* tag) const {
 void RuntimeCore::add_handler(HandlerEntry entry) {
   const std::uint16_t type = find_type(entry.type);
   if (entry.number >= heads_.size()) heads_.resize(entry.number + 1, 0);
-  n_heads_ = heads_.size();
+  if (!moves_) n_heads_ = heads_.size();
   std::uint64_t& head = heads_[entry.number];
   if (head != 0)
     refuse(ErrorCode::usage, fmt::format("a message to the type {}", types_[type].name), "has a handler already",
@@ -117,7 +120,7 @@ ObjectId RuntimeCore::next_id(Rank rank) {
 ObjectId RuntimeCore::make(const void* tag, std::shared_ptr<void> object) {
   const std::uint16_t type = find_type(tag);
   const ObjectId id = next_id(context_.rank());
-  objects_.add(id, type, std::move(object));
+  (void)add_object(id, type, std::move(object));
   return id;
 }
 
@@ -137,7 +140,7 @@ ObjectRecord& RuntimeCore::record_of(ObjectId id) const {
   ObjectRecord* const object = objects_.find(id);
   if (object == nullptr)
     refuse(ErrorCode::usage, name_of(id), "is not on this rank",
-           "send it a message, or ask only for objects of the rank that ptr.rank() tells");
+           "send it a message, or ask only for objects that objects() lists on this rank");
   return *object;
 }
 
@@ -148,11 +151,13 @@ std::vector<ObjectId> RuntimeCore::list_objects(const void* tag) const {
 }
 
 void RuntimeCore::destroy(ObjectId id) {
-  if (is_running_) refuse(ErrorCode::usage, name_of(id), "cannot be destroyed by a handler", "destroy it between runs");
+  if (is_running_)
+    refuse(ErrorCode::usage, name_of(id), "cannot be destroyed by a handler of another object",
+           "call turn.destroy() in one of its own, or destroy it between runs");
   ObjectRecord& object = record_of(id);
   if (ObjectTable::has_messages(object))
     refuse(ErrorCode::usage, name_of(id), "has messages that wait for it", "run() before it is destroyed");
-  objects_.remove(object);
+  end_object(object);
 }
 
 void RuntimeCore::refuse_null() {
@@ -188,6 +193,7 @@ std::byte* RuntimeCore::allocate_anywhere(std::uint32_t message_number, std::uin
   if (message_number >= heads_.size() || heads_[message_number] == 0) refuse_handler();
   if (!to.is_set()) refuse_null();
   const std::uint64_t head = heads_[message_number] + n_bytes;
+  if (moves_) return allocate_numbered(from, to, head, n_bytes);
   std::byte* place = nullptr;
   if (to.rank() == rank_) {
     statistics_.local_messages += 1;
@@ -238,9 +244,16 @@ inline RuntimeCore::Arrived RuntimeCore::read_arrived(const std::byte* at) noexc
 inline void RuntimeCore::deliver_one(const Arrived& one) {
   if (one.content == MessageHead::object) [[unlikely]] {
     const auto type = read_field<std::uint16_t, offsetof(MessageHead, handler)>(one.head);
-    objects_.add(one.to, type, types_[type].unpack({one.head + sizeof(MessageHead), one.n_bytes}));
+    (void)add_object(one.to, type, types_[type].unpack({one.head + sizeof(MessageHead), one.n_bytes}));
     has_new_objects_ = true;
     return;
+  }
+  if (moves_) [[unlikely]] {
+    switch (one.content) {
+      case MessageHead::migrating: return arrive(one);
+      case MessageHead::place: return learn_place(one);
+      default: return accept(one);
+    }
   }
   std::byte* place = is_plain_ ? objects_.append_at_once(one.to, sizeof(MessageHead) + one.n_bytes) : nullptr;
   if (place == nullptr) [[unlikely]]
@@ -251,12 +264,31 @@ inline void RuntimeCore::deliver_one(const Arrived& one) {
 
 void RuntimeCore::deliver(std::span<const std::byte> packet) {
   const std::byte* const end = packet.data() + packet.size();
+  const std::byte* at = packet.data();
+  try {
+    while (at < end) {
+      const Arrived one = read_arrived(at);
+      at += sizeof(Envelope) + one.n_bytes;
+      deliver_one(one);
+    }
+  } catch (...) {
+    rescue({at, end});
+    throw;
+  }
+  find_objects_of_orphans();
+}
+
+void RuntimeCore::rescue(std::span<const std::byte> packet) noexcept {
+  const std::byte* const end = packet.data() + packet.size();
   for (const std::byte* at = packet.data(); at < end;) {
     const Arrived one = read_arrived(at);
     at += sizeof(Envelope) + one.n_bytes;
-    deliver_one(one);
+    try {
+      if (one.content != MessageHead::message) deliver_one(one);
+    } catch (...) {  // the first failure is the one that is reported
+      continue;
+    }
   }
-  find_objects_of_orphans();
 }
 
 inline bool RuntimeCore::handle_at_once(const Arrived& one) {
@@ -269,6 +301,8 @@ inline bool RuntimeCore::handle_at_once(const Arrived& one) {
   statistics_.turns += 1;
   statistics_.handled_messages += 1;
   call.function(call.handler, turn, object->object.get(), {one.head + sizeof(MessageHead), one.n_bytes});
+  if (turn.is_last_) [[unlikely]]
+    end_object(record_of(one.to));
   return true;
 }
 
@@ -300,6 +334,7 @@ bool RuntimeCore::work() {
   const std::uint64_t n_before = statistics_.handled_messages;
   while (statistics_.handled_messages < n_before + n_in_a_row_ && has_ready()) run_turn(pick());
   end_row(start, statistics_.handled_messages - n_before);
+  if (moves_ && !is_in_steps_) depart_all();
   return true;
 }
 
@@ -322,6 +357,10 @@ void RuntimeCore::refuse_type(ObjectId id) {
 }
 
 void RuntimeCore::run_turn(ObjectRecord& record) {
+  if (record.moving && record.moving->to >= 0) [[unlikely]] {
+    record.is_ready = false;
+    return depart(record);
+  }
   void* const object = objects_.take(record);
   if (ready_.empty() && !absent_ready_.empty()) objects_.prefetch(absent_ready_.front());
   ObjectTable::Messages messages = objects_.take_messages(record);
@@ -356,6 +395,15 @@ void RuntimeCore::run_turn(ObjectRecord& record) {
     throw;
   }
   end_turn(messages.n);
+  if (turn.is_last_ || moves_) [[unlikely]]
+    leave(record, turn);
+}
+
+ObjectRecord& RuntimeCore::add_object(ObjectId id, std::uint16_t type, std::shared_ptr<void> object,
+                                      std::unique_ptr<MovingState> moving) {
+  ObjectRecord& record = objects_.add(id, type, std::move(object));
+  if (moves_) record.moving = moving ? std::move(moving) : std::make_unique<MovingState>();
+  return record;
 }
 
 void RuntimeCore::serve() {
@@ -393,17 +441,26 @@ void RuntimeCore::begin_step() {
   std::ranges::sort(kept, {}, [](const Kept& one) { return std::tuple(one.to, one.from, one.at); });
   n_of_next_step_ = 0;
   set_in_steps(false);
+  // objects that migrate take the messages of this step along, before any of the next one can come
+  const auto leaving = moves_ ? std::exchange(moves_->waiting, {}) : std::vector<ObjectId>();
+  for (const ObjectId id : leaving) record_of(id).is_ready = true;
   for (const Kept& one : kept) {
     std::memcpy(&envelope, &bytes[one.at], sizeof envelope);
     const std::size_t n_bytes = sizeof envelope.head + envelope.head.n_bytes;
     std::memcpy(place_for(ObjectId::of_word(one.to), n_bytes), &bytes[one.at + sizeof one.to], n_bytes);
+  }
+  for (const ObjectId id : leaving) {
+    ObjectRecord* const record = objects_.find(id);  // it may be named twice
+    if (record == nullptr || record->moving->to < 0) continue;
+    record->is_ready = false;
+    depart(*record);
   }
   set_in_steps(true);
   statistics_.steps += 1;
 }
 
 std::string RuntimeCore::describe_registration() const {
-  std::string text;
+  std::string text = moves_ ? "option migration\n" : "";
   for (const TypeEntry& type : types_) text += fmt::format("type {} ({:016x})\n", type.name, type.layout);
   for (std::size_t h = 0; h < handlers_.size(); ++h)
     text += fmt::format("message {} ({:016x}) to {}\n", handlers_[h].message, handlers_[h].layout,
@@ -436,11 +493,13 @@ void RuntimeCore::run(const RunOptions& options) {
   const Region region(context_.trace(), run_region);
   check_registration();
   is_running_ = true;
+  if (moves_) depart_all();
   const auto read = [&](const exchange::PacketStream::Packet& packet) {
     if (!is_plain_) return deliver(packet.payload);
     handle_packet(packet.payload);
     (void)work();  // objects that wait have their turns, however many packets come
   };
+  const auto keep_objects = [&](const exchange::PacketStream::Packet& packet) { rescue(packet.payload); };
   try {
     if (options.supersteps) {
       // what was sent before is the first step
@@ -458,15 +517,16 @@ void RuntimeCore::run(const RunOptions& options) {
         }
       }
       for (;;) {
-        stream().drain(read, [&] { return work(); });
-        if (mpi::sum(context_, n_of_next_step_) == 0) break;
+        stream().drain(read, [&] { return work(); }, keep_objects);
+        if (mpi::sum(context_, n_of_next_step_ + (moves_ ? moves_->waiting.size() : 0)) == 0) break;
         begin_step();
       }
       set_in_steps(false);
     } else {
-      stream().drain(read, [&] { return work(); });
+      stream().drain(read, [&] { return work(); }, keep_objects);
     }
     mpi::agree_after(context_, [&] {
+      if (moves_) check_all_came();
       if (orphans_.empty()) return;
       Envelope envelope{};
       std::memcpy(&envelope, orphans_.bytes().data(), sizeof envelope);
@@ -474,6 +534,7 @@ void RuntimeCore::run(const RunOptions& options) {
              fmt::format("has no object: there is none of this name on rank {}", context_.rank()),
              "send only to names that make() or make_on() has returned, of objects that were not destroyed");
     });
+    if (moves_ && mpi::max(context_, moves_->directory.n_left()) > max_places) moves_->directory.forget();
   } catch (...) {
     drop_messages();
     throw;
@@ -490,6 +551,10 @@ void RuntimeCore::drop_messages() {
   orphans_ = {};
   unread_ = {};
   n_of_next_step_ = 0;
+  if (moves_) {  // all ranks count anew
+    moves_->program.clear();
+    moves_->waiting.clear();
+  }
   set_in_steps(false);
   is_running_ = false;
 }

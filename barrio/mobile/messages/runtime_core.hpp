@@ -12,6 +12,8 @@
 
 #include "barrio/exchange/stream.hpp"
 #include "barrio/mobile/detail/types.hpp"
+#include "barrio/mobile/moving/directory.hpp"
+#include "barrio/mobile/moving/pair_order.hpp"
 #include "barrio/mobile/objects/byte_queue.hpp"
 #include "barrio/mobile/objects/object_table.hpp"
 #include "barrio/mobile/objects/ready_queue.hpp"
@@ -40,6 +42,10 @@ class RuntimeCore {
   void destroy(ObjectId id);
   /// Write the head of a message. @return place for its bytes, valid until the next call
   std::byte* allocate(std::uint32_t message_number, std::uint64_t from, ObjectId to, std::uint32_t n_bytes);
+  void migrate(ObjectId id, Rank to);
+  /// Refuse a migration of any object to a rank. @throws Error{usage} if objects cannot migrate, or not there
+  void check_migration(Rank to) const;
+  [[nodiscard]] Rank last_known_rank(ObjectId id) const;
   void run(const RunOptions& options);
   void serve();
   void close();
@@ -85,6 +91,8 @@ class RuntimeCore {
   /// Put messages into the queues of their objects.
   void deliver(std::span<const std::byte> packet);
   void deliver_one(const Arrived& one);
+  /// Take the objects and places out of a packet whose messages are dropped after a failure.
+  void rescue(std::span<const std::byte> packet) noexcept;
   /// Handle the messages of a packet where they lie, as long as that takes little time; those to objects that wait for
   /// their turns, and later ones, are delivered.
   void handle_packet(std::span<const std::byte> packet);
@@ -110,13 +118,38 @@ class RuntimeCore {
   [[noreturn]] static void refuse_null();
   [[noreturn]] static void refuse_handler();
   [[noreturn]] static void refuse_type(ObjectId id);
+  /// Return the record of a new object. @param moving  null: a new one, where objects may migrate
+  ObjectRecord& add_object(ObjectId id, std::uint16_t type, std::shared_ptr<void> object,
+                           std::unique_ptr<MovingState> moving = nullptr);
+  /// Let an object migrate or end, as its turn has asked for. @pre it is not in use
+  void leave(ObjectRecord& record, const Turn& turn);
+  void end_object(ObjectRecord& record);
+  // Where objects may migrate: messages with numbers and, on their way, with what MovePrefix has.
+  std::byte* allocate_numbered(std::uint64_t from, ObjectId to, std::uint64_t head, std::uint32_t n_bytes);
+  [[nodiscard]] PairOrder& order_of(std::uint64_t sender);
+  [[nodiscard]] bool was_made(ObjectId id) const;
+  /// Hand a message on to its object, or to where it is, or keep it until that is known.
+  void accept(const Arrived& one);
+  void put(ObjectId to, std::uint64_t from, std::uint64_t head, std::span<const std::byte> bytes);
+  void send_on(const Arrived& one, const Location& to);
+  void send_place(Rank to, ObjectId id, const Location& location);
+  void learn_place(const Arrived& one);
+  /// Send an object to the rank it is to migrate to. @pre it is not in use, and does not wait for its turn
+  void depart(ObjectRecord& record);
+  void arrive(const Arrived& one);
+  /// Tell where an object will be those who are to know.
+  void announce(ObjectId id, const MovingState& moving, const Location& next);
+  void depart_all();
+  /// Check that no message waits for an earlier one of its sender. @throws Error{internal}
+  void check_all_came() const;
+  [[noreturn]] void refuse_gone(ObjectId id) const;
   /// Deliver what was kept back in a step, in the order of objects, senders and sending.
   void begin_step();
   void find_objects_of_orphans();
   void drop_messages();
   void set_in_steps(bool is_so) noexcept {
     is_in_steps_ = is_so;
-    is_plain_ = !is_so && !objects_.has_limit();
+    is_plain_ = !is_so && !objects_.has_limit() && !moves_;
   }
 
   Runtime& runtime_;
@@ -154,6 +187,14 @@ class RuntimeCore {
   bool has_new_objects_ = false;  // since orphans were looked at
   std::uint64_t n_waves_ = 0;     // of the stream that was closed
   Clock::time_point last_flush_;
+  /// State of migration.
+  struct Moves {
+    Directory directory;
+    PlaceUpdates updates;
+    PairOrder program;                   // of this rank, as a sender
+    std::vector<ObjectId> waiting = {};  // objects that leave at the end of a step
+  };
+  std::unique_ptr<Moves> moves_;
   RuntimeStatistics statistics_;
 };
 

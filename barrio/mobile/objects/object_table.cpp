@@ -33,7 +33,7 @@ ObjectTable::ObjectTable(const std::vector<TypeEntry>& types, std::uint64_t max_
   account_.set_make_room([this](std::uint64_t /*n_lacking*/) { return evict_one(); });
 }
 
-void ObjectTable::add(ObjectId id, std::uint16_t type, std::shared_ptr<void> object) {
+ObjectRecord& ObjectTable::add(ObjectId id, std::uint16_t type, std::shared_ptr<void> object) {
   ObjectRecord* made = nullptr;
   if (free_.empty()) {
     made = &records_.emplace_back();
@@ -45,13 +45,14 @@ void ObjectTable::add(ObjectId id, std::uint16_t type, std::shared_ptr<void> obj
   made->type = type;
   made->object = std::move(object);
   table_.add(id, made);
-  if (!store_) return;
+  if (!store_) return *made;
   made->n_bytes = types_[type].memory_bytes(made->object.get());
   in_objects_.add(made->n_bytes);
   link_newest(*made);
   made->n_uses += 1;
   make_room(0);
   made->n_uses -= 1;
+  return *made;
 }
 
 void ObjectTable::remove(ObjectRecord& object) {
@@ -208,6 +209,10 @@ void ObjectTable::clear_messages() {
     for (const ObjectRecord::StoredQueue& stored : one.stored_queues) store_->drop(stored.id);
     one.stored_queues.clear();
     one.is_ready = false;
+    if (one.moving) {
+      one.moving->order.clear();
+      one.moving->to = -1;
+    }
   }
 }
 

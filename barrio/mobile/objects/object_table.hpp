@@ -13,6 +13,7 @@
 #include "barrio/base/trace.hpp"
 #include "barrio/mobile/detail/types.hpp"
 #include "barrio/mobile/mobile_ptr.hpp"
+#include "barrio/mobile/moving/pair_order.hpp"
 #include "barrio/mobile/objects/byte_queue.hpp"
 #include "barrio/mobile/objects/id_table.hpp"
 #include "barrio/mobile/store.hpp"
@@ -24,15 +25,24 @@ struct MessageHead {
   enum Content : std::uint8_t {
     none,
     message,
-    object,  // a new one, on its way; `handler` is its type
+    object,     // a new one, on its way; `handler` is its type
+    migrating,  // an object with its messages, on its way; `handler` is its type
+    place,      // where an object is: `from` is its Location
   };
   std::uint64_t from;
   std::uint32_t n_bytes;  // whole words
   std::uint16_t handler;
-  std::uint8_t epoch;  // for objects that move
+  std::uint8_t unused;
   Content content;
 };
 static_assert(sizeof(MessageHead) == 16);
+
+/// What an object that may migrate needs beside itself.
+struct MovingState {
+  std::uint32_t epoch = 0;  // migrations so far
+  Rank to = -1;             // that it leaves for as soon as it is not in use, nor waits for its turn
+  PairOrder order;
+};
 
 /// Object of this rank; it stays at its address. What a message needs comes first.
 struct ObjectRecord {
@@ -46,6 +56,7 @@ struct ObjectRecord {
   std::uint32_t n_uses = 0;
   std::shared_ptr<void> object;  // null: on the disk
   ObjectId id;
+  std::unique_ptr<MovingState> moving;  // where objects may migrate
   // with a limit of memory:
   std::uint64_t n_bytes = 0;  // in memory
   std::optional<Store::Id> stored;
@@ -68,7 +79,7 @@ class ObjectTable {
   ObjectTable(const std::vector<TypeEntry>& types, std::uint64_t max_bytes, const std::string& scratch, Trace& trace);
 
   [[nodiscard]] bool has_limit() const noexcept { return store_.has_value(); }
-  void add(ObjectId id, std::uint16_t type, std::shared_ptr<void> object);
+  ObjectRecord& add(ObjectId id, std::uint16_t type, std::shared_ptr<void> object);
   /// Remove an object. @pre it is not in use, and has no messages
   void remove(ObjectRecord& object);
   /// Return an object; null if it is not on this rank.
@@ -80,6 +91,12 @@ class ObjectTable {
     if (to == nullptr || !to->is_ready || !to->queue.has_room(n_bytes)) return nullptr;
     to->n_messages += 1;
     return to->queue.append_inside(n_bytes);
+  }
+  /// Call `visit` with each object, in any order.
+  template <class Visit>
+  void each(Visit&& visit) const {
+    for (const ObjectRecord& one : records_)
+      if (one.id.is_set()) visit(one);
   }
   /// List the objects of a type, in any order.
   [[nodiscard]] std::vector<ObjectId> of_type(std::uint16_t type) const;
@@ -128,7 +145,7 @@ class ObjectTable {
     queue.clear();
     if (to.queue.capacity() == 0) to.queue = std::move(queue);
   }
-  /// Drop all messages.
+  /// Drop all messages, and the numbers of those between pairs.
   void clear_messages();
 
   /// Count the bytes of objects and messages in memory. Cost: without a limit O(objects)

@@ -1,0 +1,182 @@
+// Objects that migrate at any time: random walks on real ranks, in memory, on the disk and in supersteps.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "barrio/base/hash.hpp"
+#include "barrio/mobile/runtime.hpp"
+#include "barrio/mpi/collectives.hpp"
+#include "tests/support/mpi_test.hpp"
+
+namespace barrio::mobile {
+namespace {
+
+using test::seed;
+using test::world;
+
+/// Object that remembers what each sender has sent last, and where it has been.
+struct Nomad {
+  std::int64_t number = 0;
+  std::vector<MobilePtr<Nomad>> others;
+  std::vector<std::int64_t> next_of;  // by the number of the sender
+  std::vector<std::int64_t> n_sent;   // to each of the others
+  std::uint64_t random = 0;
+  std::int64_t n_handled = 0;
+  std::int64_t n_begun = 0;
+  std::vector<double> ballast;
+
+  template <class Visit>
+  void fields(Visit& visit) {
+    visit("number", number);
+    visit("others", others);
+    visit("next_of", next_of);
+    visit("n_sent", n_sent);
+    visit("random", random);
+    visit("n_handled", n_handled);
+    visit("n_begun", n_begun);
+    visit("ballast", ballast);
+  }
+};
+
+struct Stride {
+  std::int64_t from;
+  std::int64_t number;
+  std::int64_t n_left;
+};
+struct Parcel {
+  Stride step{};
+  std::vector<std::uint8_t> bytes;
+  template <class Visit>
+  void fields(Visit& visit) {
+    visit("step", step);
+    visit("bytes", bytes);
+  }
+};
+/// Message of the program.
+struct Begin {
+  std::int64_t number;
+};
+
+/// Options of random walks of objects.
+struct Walk {
+  std::int64_t n_objects = 0;
+  std::int64_t n_hops = 6;
+  std::uint64_t one_in = 8;  // turns after which an object migrates
+  std::size_t n_ballast = 0;
+  bool supersteps = false;
+};
+
+std::string disk_folder() {
+  const std::string usual = test::scratch().string();
+  return folder_kind(usual) == FolderKind::memory ? std::filesystem::current_path().string() : usual;
+}
+
+RuntimeStatistics expect_walks(const Walk& walk, const RuntimeOptions& options) {
+  const int n_ranks = world().size();
+  const auto n_objects = static_cast<std::size_t>(walk.n_objects);
+  Runtime runtime(world(), options);
+  runtime.add_type<Nomad>("nomad");
+  std::vector<std::uint64_t> words(n_objects, 0);
+  std::vector<MobilePtr<Nomad>> mine;
+  for (std::int64_t i = 0; i < walk.n_objects; ++i) {
+    // the maker is not always the rank that the object is for
+    if (i % n_ranks != world().rank()) continue;
+    Nomad nomad;
+    nomad.number = i;
+    nomad.random = mix64(seed() + static_cast<std::uint64_t>(i));
+    nomad.next_of.assign(n_objects, 0);
+    nomad.n_sent.assign(n_objects, 0);
+    nomad.ballast.assign(walk.n_ballast, static_cast<double>(i));
+    mine.push_back(runtime.make_on(static_cast<Rank>((i / n_ranks) % n_ranks), std::move(nomad)));
+    words[static_cast<std::size_t>(i)] = mine.back().id().word();
+  }
+  mpi::all_reduce(world(), std::span<std::uint64_t>(words), MPI_SUM);
+  std::vector<MobilePtr<Nomad>> all;
+  for (const std::uint64_t word : words) all.emplace_back(ObjectId::of_word(word));
+
+  const auto step = [&](Turn& turn, Nomad& nomad, const Stride& one) {
+    ASSERT_EQ(one.number, nomad.next_of[static_cast<std::size_t>(one.from)]++)
+        << "from " << one.from << " to " << nomad.number;
+    for (const double item : nomad.ballast) ASSERT_EQ(item, static_cast<double>(nomad.number));
+    nomad.n_handled += 1;
+    for (int copy = 0; copy < 2 && one.n_left > 0; ++copy) {
+      nomad.random = mix64(nomad.random);
+      const std::size_t to = nomad.random % n_objects;
+      const Stride next{nomad.number, nomad.n_sent[to]++, one.n_left - 1};
+      if (nomad.random % 5 == 0) {
+        Parcel parcel{next, {}};
+        parcel.bytes.assign(nomad.random % 3000, static_cast<std::uint8_t>(next.number));
+        turn.send(all[to], parcel);
+      } else {
+        turn.send(all[to], next);
+      }
+    }
+    nomad.random = mix64(nomad.random);
+    if (nomad.random % walk.one_in == 0)
+      turn.migrate(static_cast<Rank>(mix64(nomad.random) % static_cast<std::uint64_t>(n_ranks)));
+  };
+  runtime.on<Nomad, Stride>(step);
+  runtime.on<Nomad, Parcel>([&](Turn& turn, Nomad& nomad, const Parcel& parcel) {
+    for (const std::uint8_t byte : parcel.bytes) ASSERT_EQ(byte, static_cast<std::uint8_t>(parcel.step.number));
+    step(turn, nomad, parcel.step);
+  });
+  runtime.on<Nomad, Begin>([&](Turn& turn, Nomad& nomad, const Begin& begin) {
+    ASSERT_EQ(begin.number, nomad.n_begun++);
+    const auto to = static_cast<std::size_t>((nomad.number + 1) % walk.n_objects);
+    turn.send(all[to], Stride{nomad.number, nomad.n_sent[to]++, walk.n_hops});
+  });
+  for (std::int64_t repeat = 0; repeat < 3; ++repeat) {
+    for (const MobilePtr<Nomad>& one : mine) runtime.send(one, Begin{repeat});
+    // between runs too
+    for (const MobilePtr<Nomad> one : runtime.objects<Nomad>())
+      if (one.id().word() % 3 == 0) runtime.migrate(one, static_cast<Rank>((world().rank() + 1) % n_ranks));
+    runtime.run({.supersteps = walk.supersteps});
+    std::int64_t n_handled = 0;
+    std::int64_t n_here = 0;
+    for (const MobilePtr<Nomad> one : runtime.objects<Nomad>()) {
+      runtime.visit(one, [&](const Nomad& nomad) { n_handled += nomad.n_handled; });
+      n_here += 1;
+      EXPECT_EQ(runtime.last_known_rank(one), world().rank());
+    }
+    EXPECT_EQ(mpi::sum(world(), n_here), walk.n_objects);
+    EXPECT_EQ(mpi::sum(world(), n_handled), (repeat + 1) * walk.n_objects * ((1 << (walk.n_hops + 1)) - 1));
+  }
+  const RuntimeStatistics statistics = runtime.statistics();
+  if (n_ranks > 1) {
+    EXPECT_GT(mpi::sum(world(), statistics.migrations), 0U);
+  }
+  return statistics;
+}
+
+TEST(Migration, MessagesFindObjectsThatMoveOnceAndInOrder) {
+  for (const PlaceUpdates updates : {PlaceUpdates::lazy, PlaceUpdates::eager, PlaceUpdates::home}) {
+    expect_walks({.n_objects = 20}, {.migration = true, .updates = updates});
+    expect_walks({.n_objects = 7, .one_in = 1}, {.migration = true, .updates = updates});
+    const RuntimeOptions small{.stream = {.packet_bytes = 256, .n_receives = 2, .window = 1},
+                               .migration = true, .updates = updates};
+    expect_walks({.n_objects = 33, .one_in = 2, .n_ballast = 3}, small);
+  }
+}
+
+TEST(Migration, InSuperstepsAsWell) {
+  expect_walks({.n_objects = 20, .one_in = 3, .supersteps = true}, {.migration = true});
+  expect_walks({.n_objects = 9, .one_in = 1, .supersteps = true},
+               {.stream = {.packet_bytes = 256, .n_receives = 1, .window = 1}, .migration = true});
+}
+
+TEST(Migration, ObjectsOnTheDiskMigrate) {
+  if (folder_kind(disk_folder()) == FolderKind::memory) GTEST_SKIP() << disk_folder() << " is in memory";
+  const RuntimeOptions options{.max_memory_bytes = 70'000, .scratch = disk_folder(), .migration = true};
+  for (const bool supersteps : {false, true}) {
+    const RuntimeStatistics statistics = expect_walks(
+        {.n_objects = 24 * world().size(), .n_hops = 5, .n_ballast = 2000, .supersteps = supersteps}, options);
+    EXPECT_GT(mpi::sum(world(), statistics.loads), 0U);
+  }
+}
+
+}  // namespace
+}  // namespace barrio::mobile
