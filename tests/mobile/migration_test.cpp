@@ -156,8 +156,8 @@ TEST(Migration, MessagesFindObjectsThatMoveOnceAndInOrder) {
   for (const PlaceUpdates updates : {PlaceUpdates::lazy, PlaceUpdates::eager, PlaceUpdates::home}) {
     expect_walks({.n_objects = 20}, {.migration = true, .updates = updates});
     expect_walks({.n_objects = 7, .one_in = 1}, {.migration = true, .updates = updates});
-    const RuntimeOptions small{.stream = {.packet_bytes = 256, .n_receives = 2, .window = 1},
-                               .migration = true, .updates = updates};
+    const RuntimeOptions small{
+        .stream = {.packet_bytes = 256, .n_receives = 2, .window = 1}, .migration = true, .updates = updates};
     expect_walks({.n_objects = 33, .one_in = 2, .n_ballast = 3}, small);
   }
 }
@@ -175,6 +175,130 @@ TEST(Migration, ObjectsOnTheDiskMigrate) {
     const RuntimeStatistics statistics = expect_walks(
         {.n_objects = 24 * world().size(), .n_hops = 5, .n_ballast = 2000, .supersteps = supersteps}, options);
     EXPECT_GT(mpi::sum(world(), statistics.loads), 0U);
+  }
+}
+
+struct Count {
+  std::int64_t n_handled = 0;
+};
+struct Tick {
+  std::int64_t n_left;
+};
+struct Last {};
+
+TEST(Migration, ObjectsEndInTheirHandlersWhereverTheyAre) {
+  for (const bool migration : {false, true}) {
+    Runtime runtime(world(), {.migration = migration});
+    runtime.add_type<Count>("count");
+    const int n_ranks = world().size();
+    runtime.on<Count, Tick>([&](Turn& turn, Count& count, const Tick& tick) {
+      count.n_handled += 1;
+      // each object makes another one before it ends: a chain of births and deaths, over all ranks
+      if (tick.n_left == 0) return;
+      const auto next = turn.runtime().make_on(static_cast<Rank>(tick.n_left % n_ranks), Count{});
+      turn.send(next, Tick{tick.n_left - 1});
+      if (migration && tick.n_left % 3 == 0) {
+        turn.migrate(static_cast<Rank>((tick.n_left + 1) % n_ranks));
+        turn.send(turn.self<Count>(), Last{});
+      } else {
+        turn.destroy();
+      }
+    });
+    runtime.on<Count, Last>([](Turn& turn, Count&, const Last&) { turn.destroy(); });
+    constexpr std::int64_t n_generations = 50;
+    for (int i = 0; i < 10; ++i) runtime.send(runtime.make(Count{}), Tick{n_generations});
+    runtime.run();
+    const auto n_left = static_cast<std::int64_t>(runtime.objects<Count>().size());
+    EXPECT_EQ(mpi::sum(world(), n_left), 10 * n_ranks) << "those of the last generation stay";
+  }
+}
+
+/// Return the error of all ranks.
+template <class Act>
+std::string common_error(Act&& act) {
+  try {
+    act();
+  } catch (const AgreedError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Migration, AMessageToAnObjectThatEndedIsAnErrorOfAllRanks) {
+  Runtime runtime(world(), {.migration = true});
+  runtime.add_type<Count>("count");
+  const Rank last = world().size() - 1;
+  runtime.on<Count, Last>([&](Turn& turn, Count& count, const Last&) {
+    count.n_handled += 1;
+    if (count.n_handled == 1) {
+      turn.migrate(last);
+      turn.send(turn.self<Count>(), Last{});
+    } else {
+      turn.destroy();
+    }
+  });
+  runtime.on<Count, Tick>([](Turn&, Count&, const Tick&) {});
+  runtime.on<Count, MobilePtr<Count>>(
+      [](Turn& turn, Count&, const MobilePtr<Count>& gone) { turn.send(gone, Tick{0}); });
+  const MobilePtr<Count> mine = runtime.make(Count{});
+  const MobilePtr<Count> other = runtime.make(Count{});
+  runtime.send(mine, Last{});
+  runtime.run();
+  EXPECT_EQ(runtime.objects<Count>().size(), 1U);
+  // the rank it was made for, the one where it ended, and one that knows nothing
+  for (const Rank sender : {0, last, 1 % world().size()}) {
+    std::uint64_t gone = mine.id().word();
+    mpi::broadcast(world(), std::span(&gone, 1));
+    if (world().rank() == sender) runtime.send(other, MobilePtr<Count>(ObjectId::of_word(gone)));
+    EXPECT_NE(common_error([&] { runtime.run(); }).find("it was destroyed"), std::string::npos) << sender;
+  }
+  // what is left works on
+  runtime.send(other, Tick{0});
+  runtime.run();
+}
+
+TEST(Migration, AFailureLosesNoObjectOnItsWay) {
+  Runtime runtime(world(), {.migration = true});
+  runtime.add_type<Count>("count");
+  bool is_bad = true;
+  runtime.on<Count, Tick>([&](Turn& turn, Count& count, const Tick& tick) {
+    count.n_handled += 1;
+    if (is_bad && count.n_handled == 20 && world().is_root())
+      throw Error(ErrorCode::failed, {.subject = "a count", .cause = "is broken"});
+    turn.migrate(static_cast<Rank>((world().rank() + 1) % world().size()));
+    if (tick.n_left > 0) turn.send(turn.self<Count>(), Tick{tick.n_left - 1});
+  });
+  std::vector<MobilePtr<Count>> mine;
+  for (int i = 0; i < 30; ++i) mine.push_back(runtime.make(Count{}));
+  for (const auto one : mine) runtime.send(one, Tick{100});
+  EXPECT_NE(common_error([&] { runtime.run(); }).find("is broken"), std::string::npos);
+  EXPECT_EQ(mpi::sum(world(), static_cast<std::int64_t>(runtime.objects<Count>().size())), 30 * world().size());
+  is_bad = false;
+  std::int64_t before = 0;
+  for (const auto one : runtime.objects<Count>())
+    runtime.visit(one, [&](const Count& count) { before += count.n_handled; });
+  for (const auto one : mine) runtime.send(one, Tick{10});
+  runtime.run();
+  std::int64_t after = 0;
+  for (const auto one : runtime.objects<Count>())
+    runtime.visit(one, [&](const Count& count) { after += count.n_handled; });
+  EXPECT_EQ(mpi::sum(world(), after), mpi::sum(world(), before) + 30 * 11 * world().size());
+}
+
+TEST(Migration, NeedsTheOptionAndARankOfTheJob) {
+  Runtime without(world());
+  without.add_type<Count>("count");
+  EXPECT_THROW(without.migrate(without.make(Count{}), 0), Error);
+  Runtime runtime(world(), {.migration = true});
+  runtime.add_type<Count>("count");
+  const MobilePtr<Count> mine = runtime.make(Count{});
+  EXPECT_THROW(runtime.migrate(mine, world().size()), Error);
+  EXPECT_THROW(runtime.migrate(mine, -1), Error);
+  runtime.migrate(mine, 0);
+  runtime.run();
+  EXPECT_EQ(runtime.objects<Count>().size(), world().is_root() ? static_cast<std::size_t>(world().size()) : 0U);
+  if (world().is_root()) {
+    EXPECT_EQ(runtime.last_known_rank(mine), 0);
   }
 }
 

@@ -46,6 +46,11 @@ class Directory {
   /// Forget the places of objects of other ranks. All ranks do so while no message is on its way.
   void forget();
 
+  /// Call `visit(id, location)` with each place that is known, in any order.
+  template <class Visit>
+  void each(Visit&& visit) const {
+    for (const auto& [word, known] : places_) visit(ObjectId::of_word(word), known.location);
+  }
   /// Count the places of objects that have been here.
   [[nodiscard]] std::size_t n_left() const noexcept { return n_left_; }
   [[nodiscard]] std::size_t size() const noexcept { return places_.size(); }
