@@ -45,6 +45,10 @@ struct RuntimeOptions {
   /// 32 bytes for each pair of objects that exchange any
   bool migration = false;
   PlaceUpdates updates = PlaceUpdates::lazy;  ///< of objects that have migrated
+  /// Objects migrate by themselves, but in supersteps: a rank without work tells those at distances of powers of two,
+  /// and is given objects with messages, so that both have about the same to do, by the time that their last messages
+  /// took. Needs `migration`. Cost: two looks at the processor's clock a turn, half a microsecond
+  bool balancing = false;
 };
 
 /// Options of one run, the same on all ranks.
@@ -72,6 +76,9 @@ struct RuntimeStatistics {
   std::uint64_t detours = 0;           ///< messages that this rank has sent on, since the object had left
   std::uint64_t max_hops = 0;          ///< ranks that a message came by, at most
   std::uint64_t place_updates = 0;     ///< messages that told where an object is
+  std::uint64_t places = 0;            ///< of objects elsewhere that this rank knows
+  std::uint64_t migrated_bytes = 0;    ///< of objects with their messages, to other ranks
+  double handler_seconds = 0.0;        ///< of the processor in turns, where work is balanced
   StoreStatistics store;               ///< of the disk; all 0 without a limit of memory
 };
 

@@ -25,8 +25,9 @@ namespace {
 bool parse_options(mpi::Context& context, int argc, char** argv, MobileOptions& options) {
   CLI::App app("Messages outside rounds, and mobile objects that send them", "barrio bench mobile");
   app.add_option("--parts", options.parts,
-                 "stream (against rounds), request (against receives by hand), local, remote (messages to objects)")
-      ->check(CLI::IsMember({"stream", "request", "local", "remote"}))
+                 "stream (against rounds), request (against receives by hand), local, remote (messages to objects), "
+                 "skewed (objects of unequal cost, balanced), directory (objects that move)")
+      ->check(CLI::IsMember({"stream", "request", "local", "remote", "skewed", "directory"}))
       ->capture_default_str();
   app.add_option("--messages", options.n_messages, "Messages of each rank in a run")
       ->check(CLI::PositiveNumber)
@@ -53,6 +54,8 @@ Json make_document(mpi::Context& context, const MobileOptions& options) {
   if (has("request")) document["parts"].push_back(measure_request(context, options, goals));
   for (const char* part : {"local", "remote"})
     if (has(part)) document["parts"].push_back(measure_objects(context, options, std::string(part) == "remote", goals));
+  if (has("skewed")) document["parts"].push_back(measure_skewed(context, options, goals));
+  if (has("directory")) document["parts"].push_back(measure_directory(context, options, goals));
   document["goals"] = goals.list();
   return document;
 }
@@ -69,6 +72,18 @@ std::string to_text(const Json& document) {
       text += fmt::format("request: {} to the reply; by receives posted by hand {}\n",
                           format_seconds(part["stream_seconds"].get<double>()),
                           format_seconds(part["hand_seconds"].get<double>()));
+    } else if (name == "skewed") {
+      text +=
+          fmt::format("skewed: {}; {:.2f} of the least time, handlers of the busiest rank {:.2f}; {} migrations, {}\n",
+                      format_seconds(part["seconds"].get<double>()), part["of_least_time"].get<double>(),
+                      part["of_least_handlers"].get<double>(), part["migrations"].get<std::int64_t>(),
+                      format_bytes(part["migrated_bytes"].get<std::uint64_t>()));
+    } else if (name == "directory") {
+      for (const Json& one : part["policies"])
+        text += fmt::format("directory, {}: {:.3f} hops a message, {} at most; {} migrations, {} updates; {}\n",
+                            one["updates"].get<std::string>(), one["hops"].get<double>(), one["max_hops"].get<int>(),
+                            one["migrations"].get<std::int64_t>(), one["place_updates"].get<std::int64_t>(),
+                            format_seconds(one["seconds"].get<double>()));
     } else if (part.contains("objects")) {
       text += fmt::format("{}: {:.1f} M messages a second and rank, to {} objects; {} waves\n", name,
                           part["messages_per_second"].get<double>() / 1e6, part["objects"].get<int>(),

@@ -12,7 +12,7 @@
 namespace barrio::bench {
 
 struct MobileOptions {
-  std::vector<std::string> parts{"stream", "request", "local", "remote"};
+  std::vector<std::string> parts{"stream", "request", "local", "remote", "skewed", "directory"};
   std::int64_t n_messages = 1'000'000;  // of each rank, in a run
   int n_objects = 1000;                 // of each rank
   int n_chains = 16;                    // of messages, at each object at one time
@@ -26,6 +26,11 @@ Json measure_stream(mpi::Context& context, const MobileOptions& options, Goals& 
 Json measure_request(mpi::Context& context, const MobileOptions& options, Goals& goals);
 /// Let objects send messages to objects of this rank or of the next one. Collective.
 Json measure_objects(mpi::Context& context, const MobileOptions& options, bool is_remote, Goals& goals);
+
+/// Let objects of unequal cost, all on rank 0 at first, spread over ranks. Collective.
+Json measure_skewed(mpi::Context& context, const MobileOptions& options, Goals& goals);
+/// Let objects migrate after every tenth message, and count the ranks that messages come by. Collective.
+Json measure_directory(mpi::Context& context, const MobileOptions& options, Goals& goals);
 
 /// Report a wrong sum. @throws AgreedError{differs} unless it is right on all ranks. Collective
 void check_sum(mpi::Context& context, bool is_right, const char* what);

@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "barrio/base/hash.hpp"
+#include "barrio/mobile/moving/balancer.hpp"
 #include "barrio/mobile/runtime.hpp"
 #include "barrio/mpi/collectives.hpp"
 #include "tests/support/mpi_test.hpp"
@@ -152,6 +154,25 @@ RuntimeStatistics expect_walks(const Walk& walk, const RuntimeOptions& options) 
   return statistics;
 }
 
+struct Count {
+  std::int64_t n_handled = 0;
+};
+struct Tick {
+  std::int64_t n_left;
+};
+struct Last {};
+
+/// Return the error of all ranks.
+template <class Act>
+std::string common_error(Act&& act) {
+  try {
+    act();
+  } catch (const AgreedError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
 TEST(Migration, MessagesFindObjectsThatMoveOnceAndInOrder) {
   for (const PlaceUpdates updates : {PlaceUpdates::lazy, PlaceUpdates::eager, PlaceUpdates::home}) {
     expect_walks({.n_objects = 20}, {.migration = true, .updates = updates});
@@ -160,6 +181,61 @@ TEST(Migration, MessagesFindObjectsThatMoveOnceAndInOrder) {
         .stream = {.packet_bytes = 256, .n_receives = 2, .window = 1}, .migration = true, .updates = updates};
     expect_walks({.n_objects = 33, .one_in = 2, .n_ballast = 3}, small);
   }
+}
+
+TEST(Migration, WorkSpreadsByItself) {
+  const RuntimeOptions options{.migration = true, .balancing = true};
+  expect_walks({.n_objects = 20, .one_in = 1000}, options);
+  expect_walks({.n_objects = 33, .one_in = 2, .n_ballast = 3}, options);
+  Runtime runtime(world(), options);
+  runtime.add_type<Count>("count");
+  double spin = 0.0;
+  runtime.on<Count, Tick>([&](Turn& turn, Count& count, const Tick& tick) {
+    for (int i = 0; i < 20'000; ++i) spin += 1.0 / (1.0 + spin);
+    count.n_handled += 1;
+    if (tick.n_left > 1) turn.send(turn.self<Count>(), Tick{tick.n_left - 1});
+  });
+  // all objects are on the first rank
+  constexpr std::int64_t n_objects = 64;
+  constexpr std::int64_t n_ticks = 40;
+  for (int i = 0; world().is_root() && i < n_objects; ++i) runtime.send(runtime.make(Count{}), Tick{n_ticks});
+  runtime.run();
+  std::int64_t n_handled = 0;
+  for (const auto one : runtime.objects<Count>())
+    runtime.visit(one, [&](const Count& count) { n_handled += count.n_handled; });
+  EXPECT_EQ(mpi::sum(world(), n_handled), n_objects * n_ticks);
+  if (world().size() > 1) {
+    EXPECT_LT(mpi::max(world(), runtime.statistics().handled_messages),
+              static_cast<std::uint64_t>(n_objects * n_ticks));
+    EXPECT_GE(mpi::sum(world(), runtime.statistics().migrations), static_cast<std::uint64_t>(n_objects / 4));
+  }
+  EXPECT_NE(common_error([] { const Runtime wrong(world(), {.balancing = true}); }).find("needs objects that migrate"),
+            std::string::npos);
+}
+
+TEST(Balancer, SharesWorkEvenly) {
+  detail::Balancer balancer(0, 6);
+  EXPECT_EQ(std::vector(balancer.partners().begin(), balancer.partners().end()), (std::vector<Rank>{1, 2, 4, 5}));
+  EXPECT_TRUE(detail::Balancer(0, 1).partners().empty());
+  balancer.note(4, true);
+  balancer.note(1, true);
+  balancer.note(4, true);
+  balancer.note(2, true);
+  balancer.note(2, false);
+  std::vector<detail::Balancer::Item> items;
+  double all = 0.0;
+  for (std::size_t i = 0; i < 200; ++i) {
+    items.push_back({1.0 / static_cast<double>(1 + mix64(seed() + i) % 200), i});
+    all += items.back().seconds;
+  }
+  const std::vector<detail::Balancer::Item> before = items;
+  const std::vector<Rank> to = balancer.share(items);
+  std::map<Rank, double> loads;
+  for (std::size_t i = 0; i < to.size(); ++i) loads[to[i]] += before[i].seconds;
+  ASSERT_EQ(loads.size(), 3U);  // here, 1 and 4
+  EXPECT_TRUE(loads.contains(-1) && loads.contains(1) && loads.contains(4));
+  for (const auto& [rank, load] : loads) EXPECT_NEAR(load, all / 3, 0.2 * all / 3 + 1.0) << rank;
+  EXPECT_FALSE(balancer.has_short());
 }
 
 TEST(Migration, InSuperstepsAsWell) {
@@ -177,14 +253,6 @@ TEST(Migration, ObjectsOnTheDiskMigrate) {
     EXPECT_GT(mpi::sum(world(), statistics.loads), 0U);
   }
 }
-
-struct Count {
-  std::int64_t n_handled = 0;
-};
-struct Tick {
-  std::int64_t n_left;
-};
-struct Last {};
 
 TEST(Migration, ObjectsEndInTheirHandlersWhereverTheyAre) {
   for (const bool migration : {false, true}) {
@@ -211,17 +279,6 @@ TEST(Migration, ObjectsEndInTheirHandlersWhereverTheyAre) {
     const auto n_left = static_cast<std::int64_t>(runtime.objects<Count>().size());
     EXPECT_EQ(mpi::sum(world(), n_left), 10 * n_ranks) << "those of the last generation stay";
   }
-}
-
-/// Return the error of all ranks.
-template <class Act>
-std::string common_error(Act&& act) {
-  try {
-    act();
-  } catch (const AgreedError& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 TEST(Migration, AMessageToAnObjectThatEndedIsAnErrorOfAllRanks) {

@@ -32,6 +32,9 @@ std::uint32_t detail::number(std::atomic<std::uint32_t>& message_number) {
 
 Runtime::Runtime(mpi::Context& context, const RuntimeOptions& options) {
   mpi::agree_after(context, [&] {
+    if (options.balancing && !options.migration)
+      refuse(ErrorCode::usage, "balancing of mobile objects", "needs objects that migrate",
+             "set RuntimeOptions::migration too");
     // the scratch file; tried here, so that a fault is one of all ranks
     if (options.max_memory_bytes > 0) const Store tried({.folder = options.scratch});
   });
@@ -99,6 +102,9 @@ Json to_json(const RuntimeStatistics& statistics) {
           {"detours", statistics.detours},
           {"max_hops", statistics.max_hops},
           {"place_updates", statistics.place_updates},
+          {"places", statistics.places},
+          {"migrated_bytes", statistics.migrated_bytes},
+          {"handler_seconds", statistics.handler_seconds},
           {"bytes_written", statistics.store.bytes_written},
           {"bytes_read", statistics.store.bytes_read}};
 }

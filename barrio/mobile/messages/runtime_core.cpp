@@ -6,6 +6,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <ctime>
 #include <limits>
 #include <tuple>
 #include <utility>
@@ -32,6 +33,12 @@ std::string name_of(ObjectId id) { return id.is_set() ? fmt::format("object {:#x
 /// Return the second word of the head of a message, with the length 0: the length is added to it.
 std::uint64_t head_without_length(std::uint16_t handler) noexcept {
   return std::bit_cast<std::array<std::uint64_t, 2>>(MessageHead{0, 0, handler, 0, MessageHead::message})[1];
+}
+/// Return the seconds that this thread has computed: where ranks share cores, others pass without it.
+double processor_seconds() noexcept {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 /// Read one field of a head, which is cheaper than to read all.
 template <class T, std::size_t offset>
@@ -69,7 +76,9 @@ RuntimeCore::RuntimeCore(Runtime& runtime, mpi::Context& context, const RuntimeO
       is_plain_(options.max_memory_bytes == 0 && !options.migration),
       last_flush_(Clock::now()),
       moves_(options.migration ? std::make_unique<Moves>(Moves{Directory(context.rank()), options.updates, {}})
-                               : nullptr) {}
+                               : nullptr) {
+  if (moves_ && options.balancing) moves_->balancer.emplace(context.rank(), context.size());
+}
 
 void RuntimeCore::add_type(TypeEntry entry) {
   if (std::ranges::find(types_, entry.tag, &TypeEntry::tag) != types_.end())
@@ -252,6 +261,7 @@ inline void RuntimeCore::deliver_one(const Arrived& one) {
     switch (one.content) {
       case MessageHead::migrating: return arrive(one);
       case MessageHead::place: return learn_place(one);
+      case MessageHead::shortage: return note_shortage(one);
       default: return accept(one);
     }
   }
@@ -279,6 +289,7 @@ void RuntimeCore::deliver(std::span<const std::byte> packet) {
 }
 
 void RuntimeCore::rescue(std::span<const std::byte> packet) noexcept {
+  is_rescuing_ = true;
   const std::byte* const end = packet.data() + packet.size();
   for (const std::byte* at = packet.data(); at < end;) {
     const Arrived one = read_arrived(at);
@@ -329,12 +340,18 @@ void RuntimeCore::find_objects_of_orphans() {
 }
 
 bool RuntimeCore::work() {
-  if (!has_ready()) return false;
+  if (!has_ready()) {
+    if (moves_ && moves_->balancer && !is_in_steps_ && moves_->balancer->tells()) tell_partners(true);
+    return false;
+  }
   const Clock::time_point start = Clock::now();
   const std::uint64_t n_before = statistics_.handled_messages;
   while (statistics_.handled_messages < n_before + n_in_a_row_ && has_ready()) run_turn(pick());
   end_row(start, statistics_.handled_messages - n_before);
-  if (moves_ && !is_in_steps_) depart_all();
+  if (moves_ && !is_in_steps_) {
+    depart_all();
+    if (moves_->balancer && moves_->balancer->has_short()) share_work();
+  }
   return true;
 }
 
@@ -367,6 +384,8 @@ void RuntimeCore::run_turn(ObjectRecord& record) {
   record.is_ready = false;
   Turn turn(runtime_, record.id);
   statistics_.turns += 1;
+  const bool is_timed = moves_ && moves_->balancer;
+  const double start = is_timed ? processor_seconds() : 0.0;
   const auto end_turn = [&](std::size_t n_handled) {
     statistics_.handled_messages += n_handled;
     if (turn.n_unchanged_ < n_handled) record.is_changed = true;
@@ -394,6 +413,7 @@ void RuntimeCore::run_turn(ObjectRecord& record) {
     end_turn(messages.n - n_left);
     throw;
   }
+  if (is_timed) count_time(record, processor_seconds() - start, messages.n);
   end_turn(messages.n);
   if (turn.is_last_ || moves_) [[unlikely]]
     leave(record, turn);
@@ -534,6 +554,7 @@ void RuntimeCore::run(const RunOptions& options) {
              fmt::format("has no object: there is none of this name on rank {}", context_.rank()),
              "send only to names that make() or make_on() has returned, of objects that were not destroyed");
     });
+    if (moves_ && moves_->balancer) moves_->balancer->clear();
     if (moves_ && mpi::max(context_, moves_->directory.n_left()) > max_places) moves_->directory.forget();
   } catch (...) {
     drop_messages();
@@ -550,10 +571,12 @@ void RuntimeCore::drop_messages() {
   next_step_ = {};
   orphans_ = {};
   unread_ = {};
+  is_rescuing_ = false;
   n_of_next_step_ = 0;
   if (moves_) {  // all ranks count anew
     moves_->program.clear();
     moves_->waiting.clear();
+    if (moves_->balancer) moves_->balancer->clear();
   }
   set_in_steps(false);
   is_running_ = false;
@@ -566,6 +589,7 @@ RuntimeStatistics RuntimeCore::statistics() const {
   all.evictions = objects_.n_evictions();
   all.finished_bytes = objects_.finished_bytes();
   all.max_memory_bytes = objects_.account().max_bytes();
+  all.places = moves_ ? moves_->directory.size() : 0;
   all.store = objects_.store_statistics();
   return all;
 }

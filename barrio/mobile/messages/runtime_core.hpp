@@ -12,6 +12,7 @@
 
 #include "barrio/exchange/stream.hpp"
 #include "barrio/mobile/detail/types.hpp"
+#include "barrio/mobile/moving/balancer.hpp"
 #include "barrio/mobile/moving/directory.hpp"
 #include "barrio/mobile/moving/pair_order.hpp"
 #include "barrio/mobile/objects/byte_queue.hpp"
@@ -140,6 +141,13 @@ class RuntimeCore {
   /// Tell where an object will be those who are to know.
   void announce(ObjectId id, const MovingState& moving, const Location& next);
   void depart_all();
+  /// Tell partners that this rank has no work, or has some again.
+  void tell_partners(bool is_short);
+  /// Give objects to ranks that have no work.
+  void share_work();
+  void note_shortage(const Arrived& one);
+  /// Take note of the time that a turn took.
+  void count_time(ObjectRecord& record, double seconds, std::size_t n_messages);
   /// Check that no message waits for an earlier one of its sender. @throws Error{internal}
   void check_all_came() const;
   [[noreturn]] void refuse_gone(ObjectId id) const;
@@ -180,7 +188,8 @@ class RuntimeCore {
   std::span<const std::byte> unread_ = {};  // of the packet whose messages are being handled where they lie
   bool is_running_ = false;
   bool is_in_steps_ = false;
-  bool is_plain_ = true;  // neither in steps nor with a limit of memory
+  bool is_rescuing_ = false;  // takes objects out of packets after a failure, and sends nothing
+  bool is_plain_ = true;      // neither in steps nor with a limit of memory
   ByteQueue next_step_;
   std::uint64_t n_of_next_step_ = 0;
   ByteQueue orphans_;             // messages to objects that are not there yet
@@ -192,7 +201,8 @@ class RuntimeCore {
     Directory directory;
     PlaceUpdates updates;
     PairOrder program;                   // of this rank, as a sender
-    std::vector<ObjectId> waiting = {};  // objects that leave at the end of a step
+    std::vector<ObjectId> waiting = {};  // objects that leave as soon as they can
+    std::optional<Balancer> balancer = {};
   };
   std::unique_ptr<Moves> moves_;
   RuntimeStatistics statistics_;

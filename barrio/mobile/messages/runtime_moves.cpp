@@ -35,6 +35,7 @@ struct MovingHead {
   std::uint32_t n_received;
   std::uint32_t n_early;
   std::uint32_t unused;
+  double seconds;
 };
 
 /// Head of an early message of such an object; its bytes follow.
@@ -57,6 +58,8 @@ std::uint64_t first_word(const std::byte* head) noexcept {
   std::memcpy(&word, head, sizeof word);
   return word;
 }
+
+std::uint16_t type_of(const std::byte* head) noexcept { return static_cast<std::uint16_t>(second_word(head) >> 32U); }
 
 /// Writer of parts one behind the other.
 class Parts {
@@ -289,6 +292,65 @@ void RuntimeCore::depart_all() {
   });
 }
 
+void RuntimeCore::tell_partners(bool is_short) {
+  for (const Rank partner : moves_->balancer->partners()) {
+    const auto flag = static_cast<std::uint16_t>(is_short ? 1 : 0);
+    const Envelope envelope{0, {static_cast<std::uint64_t>(rank_), 0, flag, 0, MessageHead::shortage}};
+    std::memcpy(stream().allocate(partner, sizeof envelope), &envelope, sizeof envelope);
+  }
+  stream().flush();
+}
+
+void RuntimeCore::note_shortage(const Arrived& one) {
+  moves_->balancer->note(static_cast<Rank>(first_word(one.head)), type_of(one.head) > 0);
+}
+
+void RuntimeCore::count_time(ObjectRecord& record, double seconds, std::size_t n_messages) {
+  statistics_.handler_seconds += seconds;
+  double& average = record.moving->seconds;
+  const double last = seconds / static_cast<double>(n_messages);
+  average = average == 0.0 ? last : 0.75 * average + 0.25 * last;
+}
+
+void RuntimeCore::share_work() {
+  const std::array queues{&warm_ready_, &ready_, &absent_ready_};
+  std::vector<Balancer::Item> items;
+  double sum = 0.0;
+  std::size_t n_known = 0;
+  for (const ReadyQueue* queue : queues) {
+    for (std::size_t i = 0; i < queue->size(); ++i) {
+      const ObjectRecord& record = (*queue)[i];
+      std::size_t n = record.n_messages;
+      for (const ObjectRecord::StoredQueue& stored : record.stored_queues) n += stored.n_messages;
+      items.push_back({record.moving->seconds * static_cast<double>(n), items.size()});
+      sum += record.moving->seconds;
+      n_known += record.moving->seconds > 0 ? 1 : 0;
+    }
+  }
+  if (items.size() < 2 || n_known == 0) return;
+  std::size_t at = 0;
+  const double usual = sum / static_cast<double>(n_known);
+  for (const ReadyQueue* queue : queues)
+    for (std::size_t i = 0; i < queue->size(); ++i, ++at)
+      if (items[at].seconds == 0.0) items[at].seconds = usual * static_cast<double>((*queue)[i].n_messages);
+  const std::vector<Rank> to = moves_->balancer->share(items);
+  at = 0;
+  for (ReadyQueue* queue : queues) {
+    const std::size_t first = at;
+    at += queue->size();
+    std::vector<ObjectRecord*> leaving;
+    queue->remove_if([&](ObjectRecord& record, std::size_t i) {
+      if (to[first + i] < 0 || record.moving->to >= 0) return false;
+      record.moving->to = to[first + i];
+      record.is_ready = false;
+      leaving.push_back(&record);
+      return true;
+    });
+    for (ObjectRecord* record : leaving) depart(*record);
+  }
+  stream().flush();
+}
+
 void RuntimeCore::depart(ObjectRecord& record) {
   MovingState& moving = *record.moving;
   const ObjectId id = record.id;
@@ -308,7 +370,8 @@ void RuntimeCore::depart(ObjectRecord& record) {
                         .n_sent = static_cast<std::uint32_t>(order.sent().size()),
                         .n_received = static_cast<std::uint32_t>(order.received().size()),
                         .n_early = static_cast<std::uint32_t>(order.early().size()),
-                        .unused = 0};
+                        .unused = 0,
+                        .seconds = moving.seconds};
   std::size_t n_bytes = sizeof head + head.n_object_bytes + head.n_queue_bytes +
                         (head.n_sent + std::size_t{head.n_received}) * sizeof(WordCounts::Entry);
   for (const PairOrder::Early& early : order.early()) n_bytes += sizeof(EarlyHead) + early.bytes.size();
@@ -326,6 +389,7 @@ void RuntimeCore::depart(ObjectRecord& record) {
     parts.put(early.bytes);
   }
   statistics_.migrations += 1;
+  statistics_.migrated_bytes += n_bytes;
   announce(id, moving, {to, head.epoch});
   objects_.give_back(record);
   objects_.remove(record);
@@ -334,10 +398,11 @@ void RuntimeCore::depart(ObjectRecord& record) {
 void RuntimeCore::arrive(const Arrived& one) {
   PartsOf parts({one.head + sizeof(MessageHead), one.n_bytes});
   const auto head = parts.get<MovingHead>();
-  const auto type = static_cast<std::uint16_t>(second_word(one.head) >> 32U);
+  const std::uint16_t type = type_of(one.head);
   std::shared_ptr<void> object = types_[type].unpack(parts.get(head.n_object_bytes));
   auto moving = std::make_unique<MovingState>();
   moving->epoch = head.epoch;
+  moving->seconds = head.seconds;
   for (const auto& [counts, n] :
        {std::pair(&moving->order.sent(), head.n_sent), std::pair(&moving->order.received(), head.n_received)}) {
     for (std::uint32_t i = 0; i < n; ++i) {
@@ -354,6 +419,7 @@ void RuntimeCore::arrive(const Arrived& one) {
   ObjectRecord& record = add_object(one.to, type, std::move(object), std::move(moving));
   moves_->directory.arrived(one.to);
   has_new_objects_ = true;
+  if (moves_->balancer && !is_rescuing_ && moves_->balancer->takes_back()) tell_partners(false);
   if (queue.empty()) return;
   make_ready(record);
   PartsOf messages(queue);

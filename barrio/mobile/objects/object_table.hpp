@@ -28,6 +28,7 @@ struct MessageHead {
     object,     // a new one, on its way; `handler` is its type
     migrating,  // an object with its messages, on its way; `handler` is its type
     place,      // where an object is: `from` is its Location
+    shortage,   // of work: `from` is the rank, `handler` 0 if it has work again
   };
   std::uint64_t from;
   std::uint32_t n_bytes;  // whole words
@@ -41,6 +42,7 @@ static_assert(sizeof(MessageHead) == 16);
 struct MovingState {
   std::uint32_t epoch = 0;  // migrations so far
   Rank to = -1;             // that it leaves for as soon as it is not in use, nor waits for its turn
+  double seconds = 0.0;     // of a message, where work is balanced: an average of the last ones; 0: not known
   PairOrder order;
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 namespace barrio::mobile::detail {
@@ -23,6 +24,20 @@ class ReadyQueue {
     first_ = (first_ + 1) & (ring_.size() - 1);
     n_ -= 1;
     return object;
+  }
+  [[nodiscard]] std::size_t size() const noexcept { return n_; }
+  /// Return the object at a place, from the one whose turn is next.
+  [[nodiscard]] ObjectRecord& operator[](std::size_t i) const noexcept {
+    return *ring_[(first_ + i) & (ring_.size() - 1)];
+  }
+  /// Remove objects, in the order of the queue. @param leaves  called with (object, place)
+  template <class Leaves>
+  void remove_if(Leaves&& leaves) {
+    const std::size_t n_before = std::exchange(n_, 0);
+    for (std::size_t i = 0; i < n_before; ++i) {
+      ObjectRecord& object = (*this)[i];
+      if (!leaves(object, i)) ring_[(first_ + n_++) & (ring_.size() - 1)] = &object;
+    }
   }
   void clear() noexcept { first_ = n_ = 0; }
 
