@@ -52,8 +52,8 @@ class ScratchFolder {
   ScratchFolder(const ScratchFolder&) = delete;
   ScratchFolder& operator=(const ScratchFolder&) = delete;
   ~ScratchFolder();
-  /// Remove folders of this name that processes left when they were killed. Those in use are locked, and stay, as do all
-  /// where the file system has no locks, and those of the last minute. Local.
+  /// Remove folders of this name that processes left when they were killed. Those in use are locked, and stay, as do
+  /// all where the file system has no locks, and those of the last minute. Local.
   static void remove_left(const std::filesystem::path& parent, const std::string& name) noexcept;
   [[nodiscard]] const std::filesystem::path& path() const& noexcept { return path_; }
   [[nodiscard]] std::string file(const std::string& name) const { return (path_ / name).string(); }

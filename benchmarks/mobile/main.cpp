@@ -75,8 +75,8 @@ std::string to_text(const Json& document) {
     } else if (name == "skewed") {
       text +=
           fmt::format("skewed: {}; {:.2f} of the least time, handlers of the busiest rank {:.2f}; {} migrations, {}\n",
-                      format_seconds(part["seconds"].get<double>()), part["of_least_time"].get<double>(),
-                      part["of_least_handlers"].get<double>(), part["migrations"].get<std::int64_t>(),
+                      format_seconds(part["seconds"].get<double>()), part["efficiency"].get<double>(),
+                      part["handler_efficiency"].get<double>(), part["migrations"].get<std::int64_t>(),
                       format_bytes(part["migrated_bytes"].get<std::uint64_t>()));
     } else if (name == "directory") {
       for (const Json& one : part["policies"])

@@ -116,8 +116,8 @@ Json measure_skewed(mpi::Context& context, const MobileOptions& options, Goals& 
     best_busy = std::max(best_busy, of_busy);
   }
   best["part"] = "skewed";
-  best["of_least_time"] = best_time;
-  best["of_least_handlers"] = best_busy;
+  best["efficiency"] = best_time;
+  best["handler_efficiency"] = best_busy;
   if (n_ranks == 2) goals.add("skewed.time", best_time, "", 0.9, true);
   if (n_ranks > 2) goals.add("skewed.handlers", best_busy, "", 0.9, true);
   return best;

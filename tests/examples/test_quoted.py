@@ -13,6 +13,7 @@ QUOTES = {
     "docs/tutorial/neighbourhood-exchange.md": "examples/02-exchange",
     "docs/tutorial/adaptive-flow.md": "examples/15-amr",
     "docs/tutorial/mobile-objects.md": "examples/17-mobile",
+    "docs/howto/objects-that-move.md": "examples/19-uneven",
     "docs/howto/my-mesh-in-my-solver.md": "examples/03-solver",
     "docs/howto/mesh-from-my-arrays.md": "examples/08-arrays",
     "docs/howto/mesh-that-changes.md": "examples/11-change",

@@ -38,7 +38,7 @@ struct MessageHead {
 };
 static_assert(sizeof(MessageHead) == 16);
 
-/// What an object that may migrate needs beside itself.
+/// State of an object that may migrate, beside itself.
 struct MovingState {
   std::uint32_t epoch = 0;  // migrations so far
   Rank to = -1;             // that it leaves for as soon as it is not in use, nor waits for its turn
