@@ -26,7 +26,8 @@ class WrittenFile {
 
   /// Append one piece of each rank, in the order of ranks. `close()` throws if it fails.
   /// Cost: two sums over the ranks, and one write
-  void append(std::string_view piece);
+  /// @return place of the piece of this rank in the file, bytes
+  std::uint64_t append(std::string_view piece);
   /// Return the bytes appended so far, by all ranks.
   [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
   /// Close the file and rename it. @throws AgreedError{failed} if anything could not be written; the old file stays

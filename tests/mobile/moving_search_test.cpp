@@ -54,7 +54,7 @@ struct System {
   int n_moves = 0;
 
   System() {
-    for (Rank rank = 0; rank < n_ranks; ++rank) directories.emplace_back(rank);
+    for (Rank rank = 0; rank < n_ranks; ++rank) directories.emplace_back(rank, n_ranks);
     for (int o = 0; o < n_objects; ++o) here[static_cast<std::size_t>(names[o].rank())][o] = {};
   }
 };

@@ -55,6 +55,8 @@ std::byte* Runtime::allocate(std::uint32_t message_number, std::uint64_t from, O
   return core_->allocate(message_number, from, to, n_bytes);
 }
 void Runtime::run(const RunOptions& options) { core_->run(options); }
+void Runtime::save(const std::string& path) { core_->save(path); }
+void Runtime::restore(const std::string& path) { core_->restore(path); }
 void Runtime::close() { core_->close(); }
 
 void Runtime::use(ObjectId id, bool is_changed, const std::function<void(void*)>& act) {

@@ -75,8 +75,9 @@ RuntimeCore::RuntimeCore(Runtime& runtime, mpi::Context& context, const RuntimeO
       open_stream_(std::in_place, context, options.stream),
       is_plain_(options.max_memory_bytes == 0 && !options.migration),
       last_flush_(Clock::now()),
-      moves_(options.migration ? std::make_unique<Moves>(Moves{Directory(context.rank()), options.updates, {}})
-                               : nullptr) {
+      moves_(options.migration
+                 ? std::make_unique<Moves>(Moves{Directory(context.rank(), context.size()), options.updates, {}})
+                 : nullptr) {
   if (moves_ && options.balancing) moves_->balancer.emplace(context.rank(), context.size());
 }
 
@@ -139,6 +140,7 @@ ObjectId RuntimeCore::make_on(const void* tag, Rank rank, const void* object) {
   const std::size_t n_bytes = whole_words(types_[type].bytes(object));
   if (n_bytes > UINT32_MAX) refuse_length(n_bytes);
   std::byte* const place = stream().allocate(rank, sizeof(Envelope) + n_bytes);
+  has_sent_ = true;
   const Envelope envelope{id.word(), {0, static_cast<std::uint32_t>(n_bytes), type, 0, MessageHead::object}};
   std::memcpy(place, &envelope, sizeof envelope);
   types_[type].pack(object, place + sizeof envelope);
@@ -561,6 +563,8 @@ void RuntimeCore::run(const RunOptions& options) {
     throw;
   }
   is_running_ = false;
+  has_sent_ = false;
+  n_sent_before_ = statistics_.local_messages + statistics_.remote_messages;
 }
 
 void RuntimeCore::drop_messages() {
@@ -580,6 +584,8 @@ void RuntimeCore::drop_messages() {
   }
   set_in_steps(false);
   is_running_ = false;
+  has_sent_ = false;
+  n_sent_before_ = statistics_.local_messages + statistics_.remote_messages;
 }
 
 RuntimeStatistics RuntimeCore::statistics() const {

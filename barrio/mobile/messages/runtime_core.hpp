@@ -19,6 +19,7 @@
 #include "barrio/mobile/objects/object_table.hpp"
 #include "barrio/mobile/objects/ready_queue.hpp"
 #include "barrio/mobile/runtime.hpp"
+#include "barrio/mobile/storage/saved_state.hpp"
 #include "barrio/mpi/context.hpp"
 
 namespace barrio::mobile::detail {
@@ -49,6 +50,8 @@ class RuntimeCore {
   [[nodiscard]] Rank last_known_rank(ObjectId id) const;
   void run(const RunOptions& options);
   void serve();
+  void save(const std::string& path);
+  void restore(const std::string& path);
   void close();
 
   /// Return an object of this rank. @throws Error{usage} if there is none
@@ -148,6 +151,8 @@ class RuntimeCore {
   void note_shortage(const Arrived& one);
   /// Take note of the time that a turn took.
   void count_time(ObjectRecord& record, double seconds, std::size_t n_messages);
+  /// Make the objects of this rank from a file. @return the sum of checksums of their entries @throws Error
+  std::uint64_t restore_share(const SavedState& state, const std::string& path);
   /// Check that no message waits for an earlier one of its sender. @throws Error{internal}
   void check_all_came() const;
   [[noreturn]] void refuse_gone(ObjectId id) const;
@@ -178,6 +183,9 @@ class RuntimeCore {
   ObjectTable objects_;
   std::optional<exchange::PacketStream> open_stream_;  // nothing once it is closed
   std::unordered_map<Rank, std::uint32_t> n_made_;     // objects, by rank
+  std::vector<MadeCount> n_made_before_;               // by ranks that this job does not have, before it was restored
+  bool has_sent_ = false;                              // objects, that no run has seen yet
+  std::uint64_t n_sent_before_ = 0;                    // messages, before the last run
   // Objects with messages, by where they were when they got the first one. With a limit of memory, warm ones were used
   // not long ago.
   ReadyQueue warm_ready_;

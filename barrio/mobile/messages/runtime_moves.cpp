@@ -212,7 +212,7 @@ void RuntimeCore::learn_place(const Arrived& one) {
 
 void RuntimeCore::announce(ObjectId id, const MovingState& moving, const Location& next) {
   moves_->directory.left(id, next);
-  const Rank home = id.rank();
+  const Rank home = moves_->directory.home(id);
   if (home != rank_ && home != next.rank) send_place(home, id, next);
   if (moves_->updates != PlaceUpdates::eager) return;
   std::vector<Rank> ranks;
@@ -268,7 +268,7 @@ void RuntimeCore::end_object(ObjectRecord& record) {
   if (moves_ && !was_made(id)) {
     const Location nowhere{-1, record.moving->epoch + 1};
     moves_->directory.left(id, nowhere);
-    if (id.rank() != rank_) send_place(id.rank(), id, nowhere);
+    if (const Rank home = moves_->directory.home(id); home != rank_) send_place(home, id, nowhere);
   }
   objects_.remove(record);
 }

@@ -13,7 +13,7 @@ Directory::Way Directory::route(ObjectId id, std::uint32_t epoch, bool was_made,
 bool Directory::learn(ObjectId id, Location location) {
   const auto found = places_.find(id.word());
   if (found != places_.end() && found->second.location.epoch >= location.epoch) return false;
-  const bool must_stay = id.rank() == here_ || (found != places_.end() && found->second.must_stay);
+  const bool must_stay = home(id) == here_ || (found != places_.end() && found->second.must_stay);
   if (!must_stay && n_learned_ >= max_learned_) {
     std::erase_if(places_, [](const auto& one) { return !one.second.must_stay; });
     n_learned_ = 0;
@@ -38,7 +38,7 @@ void Directory::erase(ObjectId id) {
 }
 
 void Directory::forget() {
-  std::erase_if(places_, [&](const auto& one) { return ObjectId::of_word(one.first).rank() != here_; });
+  std::erase_if(places_, [&](const auto& one) { return home(ObjectId::of_word(one.first)) != here_; });
   n_left_ = places_.size();
   n_learned_ = 0;
 }

@@ -25,13 +25,16 @@ struct Location {
 class Directory {
  public:
   /// @param max_learned  places that are kept of objects that neither were made for this rank nor have been here
-  explicit Directory(Rank here, std::size_t max_learned = std::size_t{1} << 16U)
-      : here_(here), max_learned_(max_learned) {}
+  explicit Directory(Rank here, int n_ranks, std::size_t max_learned = std::size_t{1} << 16U)
+      : here_(here), n_ranks_(n_ranks), max_learned_(max_learned) {}
+
+  /// Return the rank that always knows where an object is: the one it was made for, if this job has it.
+  [[nodiscard]] Rank home(ObjectId id) const noexcept { return id.rank() % n_ranks_; }
 
   /// Return the place to send a message to. @pre the object is not here
   [[nodiscard]] Location guess(ObjectId id) const {
     const auto found = places_.find(id.word());
-    return found != places_.end() ? found->second.location : Location{id.rank(), 0};
+    return found != places_.end() ? found->second.location : Location{home(id), 0};
   }
   enum class Way { stays, goes_on, has_no_object };
   /// Decide on a message that was sent here for an object which is not. @param epoch  of the place it was sent to
@@ -64,6 +67,7 @@ class Directory {
   void erase(ObjectId id);
   void set(ObjectId id, Location location, bool must_stay);
   Rank here_;
+  int n_ranks_;
   std::size_t max_learned_;
   std::unordered_map<std::uint64_t, Known> places_;
   std::size_t n_left_ = 0;

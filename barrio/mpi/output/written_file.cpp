@@ -42,13 +42,14 @@ void WrittenFile::drop() noexcept {
   temporary_.remove();
 }
 
-void WrittenFile::append(std::string_view piece) {
+std::uint64_t WrittenFile::append(std::string_view piece) {
   const auto bytes = static_cast<std::uint64_t>(piece.size());
   const std::uint64_t place = size_ + exclusive_sum(context_, bytes);
   size_ += sum(context_, bytes);
-  if (fault_ || piece.empty()) return;
+  if (fault_ || piece.empty()) return place;
   if (const int reason = write_at(file_, piece.data(), bytes, place); reason != 0)
     fault_ = cannot_write(path_, std::strerror(reason));
+  return place;
 }
 
 void WrittenFile::close() {
