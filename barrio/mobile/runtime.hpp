@@ -15,6 +15,7 @@
 #include "barrio/base/memory_account.hpp"
 #include "barrio/exchange/stream.hpp"
 #include "barrio/mobile/detail/types.hpp"
+#include "barrio/mobile/eviction.hpp"
 #include "barrio/mobile/mobile_ptr.hpp"
 #include "barrio/mobile/packing.hpp"
 #include "barrio/mobile/store.hpp"
@@ -39,6 +40,7 @@ struct RuntimeOptions {
   /// object in use may exceed it.
   std::uint64_t max_memory_bytes = 0;
   std::string scratch = {};             ///< folder for what lies on the disk
+  Eviction eviction = Eviction::adaptive;    ///< choice of what leaves memory
   exchange::StreamOptions stream = {};  ///< of the packets that carry messages between ranks
   /// Objects may migrate to other ranks. Messages are numbered then, so that those of one object to another are handled
   /// in the order of sending, wherever both were meanwhile. Cost: some hundred instructions and 32 bytes a message, and
@@ -243,6 +245,23 @@ class Runtime {
   void change(MobilePtr<T> object, Change&& change) {
     use(object.id(), true, [&](void* found) { change(*static_cast<T*>(found)); });
   }
+  /// Keep an object of this rank in memory until `unlock`, which is called as often; it is read if it is on the disk.
+  /// Local. @throws Error{usage} if it is not on this rank, or locked objects would take more than the limit of memory
+  template <class T>
+  void lock(MobilePtr<T> object) {
+    lock(object.id());
+  }
+  /// Let a locked object leave memory again. Local. @throws Error{usage} if it is not locked
+  template <class T>
+  void unlock(MobilePtr<T> object) {
+    unlock(object.id());
+  }
+  /// Let objects of a lower priority leave memory before this one; 0 at first. Local.
+  /// @throws Error{usage} if it is not on this rank
+  template <class T>
+  void set_priority(MobilePtr<T> object, int priority) {
+    set_priority(object.id(), priority);
+  }
   /// Begin to read an object that will be visited next, if it is on the disk and there is room. Local.
   template <class T>
   void prefetch(MobilePtr<T> object) {
@@ -285,6 +304,9 @@ class Runtime {
   [[gnu::returns_nonnull]] std::byte* allocate(std::uint32_t message_number, std::uint64_t from, ObjectId to,
                                                std::uint32_t n_bytes);
   void use(ObjectId id, bool is_changed, const std::function<void(void*)>& act);
+  void lock(ObjectId id);
+  void unlock(ObjectId id);
+  void set_priority(ObjectId id, int priority);
   void prefetch(ObjectId id);
   [[nodiscard]] bool is_in_memory(ObjectId id) const;
 

@@ -26,8 +26,9 @@ bool parse_options(mpi::Context& context, int argc, char** argv, MobileOptions& 
   CLI::App app("Messages outside rounds, and mobile objects that send them", "barrio bench mobile");
   app.add_option("--parts", options.parts,
                  "stream (against rounds), request (against receives by hand), local, remote (messages to objects), "
-                 "skewed (objects of unequal cost, balanced), directory (objects that move)")
-      ->check(CLI::IsMember({"stream", "request", "local", "remote", "skewed", "directory"}))
+                 "skewed (objects of unequal cost, balanced), directory (objects that move), "
+                 "policies (choice of what leaves memory)")
+      ->check(CLI::IsMember({"stream", "request", "local", "remote", "skewed", "directory", "policies"}))
       ->capture_default_str();
   app.add_option("--messages", options.n_messages, "Messages of each rank in a run")
       ->check(CLI::PositiveNumber)
@@ -38,6 +39,7 @@ bool parse_options(mpi::Context& context, int argc, char** argv, MobileOptions& 
   app.add_option("--chains", options.n_chains, "Messages that are under way for each object")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  app.add_option("--scratch", options.scratch, "Folder on a disk, for policies (default: that for temporary files)");
   app.add_option("--repeats", options.repeats, "Runs; the fastest counts")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
@@ -56,6 +58,7 @@ Json make_document(mpi::Context& context, const MobileOptions& options) {
     if (has(part)) document["parts"].push_back(measure_objects(context, options, std::string(part) == "remote", goals));
   if (has("skewed")) document["parts"].push_back(measure_skewed(context, options, goals));
   if (has("directory")) document["parts"].push_back(measure_directory(context, options, goals));
+  if (has("policies")) document["parts"].push_back(measure_policies(context, options, goals));
   document["goals"] = goals.list();
   return document;
 }
@@ -84,6 +87,14 @@ std::string to_text(const Json& document) {
                             one["updates"].get<std::string>(), one["hops"].get<double>(), one["max_hops"].get<int>(),
                             one["migrations"].get<std::int64_t>(), one["place_updates"].get<std::int64_t>(),
                             format_seconds(one["seconds"].get<double>()));
+    } else if (name == "policies") {
+      if (part.contains("reason")) text += fmt::format("policies: not run: {}\n", part["reason"].get<std::string>());
+      for (const Json& one : part["loads"]) {
+        text += fmt::format("policies, {}: loads by the least:", one["load"].get<std::string>());
+        for (const char* policy : {"lru", "mru", "lfu", "lu", "mu", "adaptive"})
+          text += fmt::format(" {} {:.2f}", policy, one[policy].get<double>());
+        text += "\n";
+      }
     } else if (part.contains("objects")) {
       text += fmt::format("{}: {:.1f} M messages a second and rank, to {} objects; {} waves\n", name,
                           part["messages_per_second"].get<double>() / 1e6, part["objects"].get<int>(),

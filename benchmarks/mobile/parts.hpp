@@ -12,11 +12,12 @@
 namespace barrio::bench {
 
 struct MobileOptions {
-  std::vector<std::string> parts{"stream", "request", "local", "remote", "skewed", "directory"};
+  std::vector<std::string> parts{"stream", "request", "local", "remote", "skewed", "directory", "policies"};
   std::int64_t n_messages = 1'000'000;  // of each rank, in a run
   int n_objects = 1000;                 // of each rank
   int n_chains = 16;                    // of messages, at each object at one time
   int repeats = 5;
+  std::string scratch = {};  // folder for objects on the disk; empty: the usual one for temporary files
   Output output;
 };
 
@@ -31,6 +32,9 @@ Json measure_objects(mpi::Context& context, const MobileOptions& options, bool i
 Json measure_skewed(mpi::Context& context, const MobileOptions& options, Goals& goals);
 /// Let objects migrate after every tenth message, and count the ranks that messages come by. Collective.
 Json measure_directory(mpi::Context& context, const MobileOptions& options, Goals& goals);
+
+/// Count loads from the disk by each choice of what leaves memory, by the least possible. Collective.
+Json measure_policies(mpi::Context& context, const MobileOptions& options, Goals& goals);
 
 /// Report a wrong sum. @throws AgreedError{differs} unless it is right on all ranks. Collective
 void check_sum(mpi::Context& context, bool is_right, const char* what);

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <random>
@@ -293,6 +294,75 @@ TEST(Runtime, FinishedObjectsLeaveMemoryFirst) {
   EXPECT_TRUE(runtime.is_in_memory(*away));
   for (const MobilePtr<Heap> one : mine)
     runtime.visit(one, [&](const Heap& heap) { EXPECT_EQ(heap.items.size(), one == *away ? 2 * n_more : n_more); });
+}
+
+/// Make objects of 16 kB, of which about six fit, use them in an order, and return those in memory at the end.
+std::vector<int> left_in_memory(Eviction eviction, const std::vector<int>& order,
+                                const std::function<void(Runtime&, const std::vector<MobilePtr<Heap>>&)>& prepare = {}) {
+  Runtime runtime(world(), {.max_memory_bytes = 110'000, .scratch = disk(), .eviction = eviction});
+  runtime.add_type<Heap>("heap");
+  runtime.on<Heap, Grow>([](Turn&, Heap& heap, const Grow& grow) {
+    for (std::uint64_t i = 0; i < grow.n; ++i) heap.items.push_back(i);
+  });
+  std::vector<MobilePtr<Heap>> all;
+  for (int i = 0; i < 12; ++i) all.push_back(runtime.make(Heap{}));
+  for (const MobilePtr<Heap> one : all) {
+    runtime.send(one, Grow{2'000});
+    runtime.run();
+  }
+  if (prepare) prepare(runtime, all);
+  for (const int i : order) {
+    runtime.send(all[static_cast<std::size_t>(i)], Grow{0});
+    runtime.run();
+  }
+  std::vector<int> left;
+  for (int i = 0; i < 12; ++i)
+    if (runtime.is_in_memory(all[static_cast<std::size_t>(i)])) left.push_back(i);
+  EXPECT_LE(runtime.memory_bytes(), 110'000U);
+  return left;
+}
+bool has(const std::vector<int>& list, int item) { return std::ranges::find(list, item) != list.end(); }
+
+TEST(Runtime, WhatLeavesMemoryIsChosen) {
+  if (!has_disk()) GTEST_SKIP() << disk() << " is in memory";
+  // 0 is used most, 1 and 2 often, all others in turn
+  std::vector<int> order;
+  for (int round = 0; round < 6; ++round)
+    for (int i = 3; i < 12; ++i) order.insert(order.end(), {0, 1 + i % 2, i});
+  const std::vector<int> by_age = left_in_memory(Eviction::lru, order);
+  EXPECT_TRUE(has(by_age, 0) && has(by_age, 11) && has(by_age, 10)) << "the last ones are there";
+  for (const Eviction eviction : {Eviction::lfu, Eviction::lu, Eviction::adaptive}) {
+    const std::vector<int> left = left_in_memory(eviction, order);
+    EXPECT_TRUE(has(left, 0) && has(left, 1) && has(left, 2)) << static_cast<int>(eviction);
+  }
+  const std::vector<int> by_most = left_in_memory(Eviction::mu, {0, 0, 0, 1, 1, 3, 4, 5, 6, 7, 8});
+  EXPECT_FALSE(has(by_most, 0));
+  const std::vector<int> by_newest = left_in_memory(Eviction::mru, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
+  EXPECT_TRUE(has(by_newest, 9) && !has(by_newest, 8));
+}
+
+TEST(Runtime, LockedObjectsAndThoseOfHigherPriorityStay) {
+  if (!has_disk()) GTEST_SKIP() << disk() << " is in memory";
+  const std::vector<int> order{3, 4, 5, 6, 7, 8, 9, 10, 11, 3, 4, 5, 6, 7, 8};
+  const std::vector<int> locked = left_in_memory(Eviction::lru, order, [](Runtime& runtime, const auto& all) {
+    runtime.lock(all[0]);  // it is on the disk, and is read
+    EXPECT_TRUE(runtime.is_in_memory(all[0]));
+    runtime.lock(all[0]);
+    runtime.unlock(all[0]);
+    runtime.set_priority(all[1], 1);
+    runtime.visit(all[1], [](const Heap&) {});
+  });
+  EXPECT_TRUE(has(locked, 0) && has(locked, 1));
+  EXPECT_FALSE(has(left_in_memory(Eviction::lru, order), 0));
+  (void)left_in_memory(Eviction::lru, order, [](Runtime& runtime, const auto& all) {
+    EXPECT_THROW(runtime.unlock(all[0]), Error);
+    std::size_t n = 0;
+    EXPECT_THROW(
+        for (; n < all.size(); ++n) runtime.lock(all[n]), Error);
+    EXPECT_GE(n, 5U);
+    EXPECT_LE(n, 6U);
+    while (n-- > 0) runtime.unlock(all[n]);
+  });
 }
 
 /// Object whose state depends on the order of messages.

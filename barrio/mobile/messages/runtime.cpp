@@ -74,6 +74,9 @@ void Runtime::use(ObjectId id, bool is_changed, const std::function<void(void*)>
   }
   objects.give_back(used);
 }
+void Runtime::lock(ObjectId id) { core_->objects().lock(core_->record_of(id)); }
+void Runtime::unlock(ObjectId id) { core_->objects().unlock(core_->record_of(id)); }
+void Runtime::set_priority(ObjectId id, int priority) { core_->record_of(id).priority = priority; }
 void Runtime::prefetch(ObjectId id) { core_->objects().prefetch(core_->record_of(id)); }
 bool Runtime::is_in_memory(ObjectId id) const { return core_->record_of(id).object != nullptr; }
 

@@ -1,10 +1,15 @@
 #include "barrio/mobile/objects/object_table.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
+#include <tuple>
 #include <utility>
 
+#include "barrio/base/error.hpp"
 #include "barrio/base/memory.hpp"
+#include "barrio/base/text.hpp"
 
 namespace barrio::mobile::detail {
 namespace {
@@ -16,20 +21,22 @@ constexpr int max_looked_at = 64;                        // for an object withou
 
 }  // namespace
 
-ObjectTable::ObjectTable(const std::vector<TypeEntry>& types, std::uint64_t max_bytes, const std::string& scratch,
-                         Trace& trace)
+ObjectTable::ObjectTable(const std::vector<TypeEntry>& types, const Options& options, Trace& trace)
     : types_(types),
       trace_(trace),
-      account_(max_bytes),
+      account_(options.max_bytes),
       in_objects_(account_.add_owner("objects")),
       in_messages_(account_.add_owner("messages")),
       growth_(account_.add_owner("growth of objects in use")),
-      in_blocks_(account_.add_owner("blocks of the disk", MemoryAccount::Counting::beside)) {
-  if (max_bytes == 0) return;
-  store_.emplace(StoreOptions{.folder = scratch,
-                              .max_waiting_bytes = std::min<std::uint64_t>(max_bytes / 8, std::uint64_t{16} << 20U),
-                              .memory = &in_blocks_,
-                              .trace = &trace});
+      in_blocks_(account_.add_owner("blocks of the disk", MemoryAccount::Counting::beside)),
+      eviction_(options.eviction) {
+  if (options.max_bytes == 0) return;
+  if (eviction_ == Eviction::adaptive) shadows_.emplace(options.max_bytes);
+  store_.emplace(
+      StoreOptions{.folder = options.scratch,
+                   .max_waiting_bytes = std::min<std::uint64_t>(options.max_bytes / 8, std::uint64_t{16} << 20U),
+                   .memory = &in_blocks_,
+                   .trace = &trace});
   account_.set_make_room([this](std::uint64_t /*n_lacking*/) { return evict_one(); });
 }
 
@@ -46,6 +53,7 @@ ObjectRecord& ObjectTable::add(ObjectId id, std::uint16_t type, std::shared_ptr<
   made->object = std::move(object);
   table_.add(id, made);
   if (!store_) return *made;
+  made->made_at = n_uses_;
   made->n_bytes = types_[type].memory_bytes(made->object.get());
   in_objects_.add(made->n_bytes);
   link_newest(*made);
@@ -60,6 +68,8 @@ void ObjectTable::remove(ObjectRecord& object) {
   if (object.stored) store_->drop(*object.stored);
   if (store_ && object.object) unlink(object);
   if (store_) in_objects_.subtract(object.n_bytes);
+  if (shadows_) shadows_->forget(object.id.word());
+  if (store_ && object.n_locks > 0) locked_bytes_ -= object.n_bytes;
   object = {};
   free_.push_back(&object);
 }
@@ -102,12 +112,17 @@ void ObjectTable::bring(ObjectRecord& wanted) {
   wanted.is_warm = true;
   wanted.is_finished = false;
   wanted.n_uses += 1;
+  wanted.n_all_uses += 1;
+  n_uses_ += 1;
+  if (shadows_) shadows_->use(wanted.id.word(), wanted.n_bytes);
 }
 
 void ObjectTable::let_go(ObjectRecord& used) {
   if (std::exchange(used.is_changed, false)) {
     in_objects_.subtract(used.n_bytes);
+    if (used.n_locks > 0) locked_bytes_ -= used.n_bytes;
     used.n_bytes = types_[used.type].memory_bytes(used.object.get());
+    if (used.n_locks > 0) locked_bytes_ += used.n_bytes;
     in_objects_.add(used.n_bytes);
     if (used.stored) store_->drop(*std::exchange(used.stored, std::nullopt));
   }
@@ -127,16 +142,83 @@ bool ObjectTable::evict_one() {
   return true;
 }
 
-/// Choose the object that leaves next: the oldest without messages among the oldest ones, else the oldest.
-ObjectRecord* ObjectTable::victim() const noexcept {
-  ObjectRecord* oldest = nullptr;
-  int n = 0;
-  for (ObjectRecord* one = oldest_; one != nullptr && n < max_looked_at; one = one->newer, ++n) {
-    if (one->n_uses > 0) continue;
-    if (!one->is_ready) return one;
-    if (oldest == nullptr) oldest = one;
+/// Return how much an object is worth to be kept, where that is not told by the order of use.
+double ObjectTable::worth(const ObjectRecord& object, Eviction eviction) const noexcept {
+  const auto n = static_cast<double>(object.n_all_uses);
+  switch (eviction) {
+    case Eviction::lfu: return n / static_cast<double>(n_uses_ - object.made_at + 1);
+    case Eviction::lu: return n;
+    case Eviction::mu: return -n;
+    default: return 0.0;
   }
-  return oldest;
+}
+
+Eviction ObjectTable::eviction_now() const noexcept {
+  if (!shadows_) return eviction_;
+  switch (shadows_->best()) {
+    case ShadowCaches::mru: return Eviction::mru;
+    case ShadowCaches::lfu: return Eviction::lfu;
+    default: return Eviction::lru;
+  }
+}
+
+/// Choose the object that leaves next, among those at one end of the row by use, or where others are looked at in turn.
+ObjectRecord* ObjectTable::victim() noexcept {
+  const Eviction eviction = eviction_now();
+  const bool by_newest = eviction == Eviction::mru;
+  const bool in_turn = eviction != Eviction::lru && !by_newest;
+  const auto next = [&](const ObjectRecord* one) { return by_newest ? one->older : one->newer; };
+  ObjectRecord* best = nullptr;
+  const auto key = [&](const ObjectRecord& one) {
+    return std::tuple(one.priority, !one.is_finished, one.is_ready, worth(one, eviction));
+  };
+  ObjectRecord* const first = in_turn && looked_at_ != nullptr ? looked_at_ : by_newest ? newest_ : oldest_;
+  ObjectRecord* one = first;
+  for (int n = 0; one != nullptr && n < max_looked_at;) {
+    if (one->n_uses == 0 && one->n_locks == 0) {
+      if (best == nullptr || key(*one) < key(*best)) best = one;
+      n += 1;
+    }
+    one = next(one);
+    if (one == nullptr && in_turn) one = oldest_;
+    if (one == first) break;
+  }
+  if (in_turn) looked_at_ = one;
+  return best;
+}
+
+void ObjectTable::lock(ObjectRecord& object) {
+  if (!store_) return;
+  if (object.n_locks == 0) {
+    const std::uint64_t n_bytes = object.object ? object.n_bytes : object.n_stored_bytes;
+    if (locked_bytes_ + n_bytes > account_.limit())
+      refuse(ErrorCode::usage, fmt::format("object {:#x}", object.id.word()),
+             fmt::format("cannot be locked: locked objects have {} of {} already", format_bytes(locked_bytes_),
+                         format_bytes(account_.limit())),
+             "unlock others before, or raise the limit of memory");
+  }
+  object.n_locks += 1;
+  if (object.n_locks > 1) return;
+  bring(object);
+  locked_bytes_ += object.n_bytes;
+  let_go(object);
+}
+
+void ObjectTable::unlock(ObjectRecord& object) {
+  if (!store_) return;
+  if (object.n_locks == 0)
+    refuse(ErrorCode::usage, fmt::format("object {:#x}", object.id.word()), "is not locked", "lock() it before");
+  object.n_locks -= 1;
+  if (object.n_locks == 0) locked_bytes_ -= object.n_bytes;
+}
+
+void ObjectTable::check_locks() const {
+  // one object in use may exceed the limit, but locks must not be what leaves no room
+  if (2 * locked_bytes_ <= account_.limit()) return;
+  refuse(
+      ErrorCode::usage, "memory of mobile objects",
+      fmt::format("is full of locked objects: {} of {}", format_bytes(locked_bytes_), format_bytes(account_.limit())),
+      "unlock some, or raise the limit");
 }
 
 void ObjectTable::evict(ObjectRecord& record) {
@@ -231,6 +313,7 @@ void ObjectTable::link_oldest(ObjectRecord& object) noexcept {
 }
 
 void ObjectTable::unlink(ObjectRecord& object) noexcept {
+  if (looked_at_ == &object) looked_at_ = object.newer;
   (object.older == nullptr ? oldest_ : object.older->newer) = object.newer;
   (object.newer == nullptr ? newest_ : object.newer->older) = object.older;
 }

@@ -12,10 +12,12 @@
 #include "barrio/base/memory_account.hpp"
 #include "barrio/base/trace.hpp"
 #include "barrio/mobile/detail/types.hpp"
+#include "barrio/mobile/eviction.hpp"
 #include "barrio/mobile/mobile_ptr.hpp"
 #include "barrio/mobile/moving/pair_order.hpp"
 #include "barrio/mobile/objects/byte_queue.hpp"
 #include "barrio/mobile/objects/id_table.hpp"
+#include "barrio/mobile/objects/shadow_caches.hpp"
 #include "barrio/mobile/store.hpp"
 
 namespace barrio::mobile::detail {
@@ -68,6 +70,10 @@ struct ObjectRecord {
     std::size_t n_messages;
   };
   std::vector<StoredQueue> stored_queues;
+  std::uint64_t made_at = 0;     // in uses of all objects
+  std::uint64_t n_all_uses = 0;  // of this one
+  int priority = 0;
+  std::uint32_t n_locks = 0;
   ObjectRecord* older = nullptr;  // in memory
   ObjectRecord* newer = nullptr;
 };
@@ -77,8 +83,13 @@ struct ObjectRecord {
 /// leaves with its object; messages to an object on the disk follow it there once they are many.
 class ObjectTable {
  public:
+  struct Options {
+    std::uint64_t max_bytes = 0;  // no limit
+    std::string scratch = {};
+    Eviction eviction = {};
+  };
   /// @param types  grows; outlives the table, as the trace does @throws Error as Store
-  ObjectTable(const std::vector<TypeEntry>& types, std::uint64_t max_bytes, const std::string& scratch, Trace& trace);
+  ObjectTable(const std::vector<TypeEntry>& types, const Options& options, Trace& trace);
 
   [[nodiscard]] bool has_limit() const noexcept { return store_.has_value(); }
   ObjectRecord& add(ObjectId id, std::uint16_t type, std::shared_ptr<void> object);
@@ -114,7 +125,13 @@ class ObjectTable {
       let_go(object);
   }
   /// Make room for more bytes beside the objects in use.
-  void make_room(std::uint64_t n_bytes) { account_.reserve(n_bytes); }
+  void make_room(std::uint64_t n_bytes) {
+    if (!account_.reserve(n_bytes) && locked_bytes_ > 0) [[unlikely]]
+      check_locks();
+  }
+  /// Keep an object in memory, where there is a limit of it; may be nested. @throws Error{usage} if it does not fit
+  void lock(ObjectRecord& object);
+  void unlock(ObjectRecord& object);
   /// Let arrays make room before they grow, as long as `scope` lives, if there is a limit: an object in use grows.
   void open_growth(std::optional<MemoryGrowth>& scope) {
     if (store_) [[unlikely]]
@@ -168,7 +185,10 @@ class ObjectTable {
   void link_newest(ObjectRecord& object) noexcept;
   void link_oldest(ObjectRecord& object) noexcept;
   void unlink(ObjectRecord& object) noexcept;
-  [[nodiscard]] ObjectRecord* victim() const noexcept;
+  [[nodiscard]] ObjectRecord* victim() noexcept;
+  [[nodiscard]] double worth(const ObjectRecord& object, Eviction eviction) const noexcept;
+  [[nodiscard]] Eviction eviction_now() const noexcept;
+  void check_locks() const;
   bool evict_one();
   void evict(ObjectRecord& object);
   void store_queue(ObjectRecord& object);
@@ -186,6 +206,11 @@ class ObjectTable {
   IdTable<ObjectRecord> table_;
   ObjectRecord* oldest_ = nullptr;
   ObjectRecord* newest_ = nullptr;
+  ObjectRecord* looked_at_ = nullptr;  // last, where all are looked at in turn
+  Eviction eviction_;
+  std::optional<ShadowCaches> shadows_;  // where the choice adapts
+  std::uint64_t n_uses_ = 0;             // of all objects
+  std::uint64_t locked_bytes_ = 0;
   std::uint64_t evicted_bytes_ = 0;  // since free memory was returned
   std::uint64_t n_loads_ = 0;
   std::uint64_t n_evictions_ = 0;
