@@ -59,6 +59,12 @@ install:  ## build and install library, command and benchmarks into PREFIX
 	@$(call configure,release)
 	$(call build,release) --target barrio-install
 	cmake --install build/release --prefix '$(PREFIX)'
+	@printf '\nInstalled. To use it:\n'
+	@printf '  export PATH=%s:$$PATH\n' '$(abspath $(PREFIX))/bin'
+	@for python in '$(abspath $(PREFIX))'/lib*/barrio/python '$(abspath $(PREFIX))'/lib/*/barrio/python; do \
+	  test ! -d "$$python" || printf '  export PYTHONPATH=%s   # import barrio, and pictures of barrio show\n' "$$python"; done
+	@printf '  export BARRIO_PYTHON=%s   # or any Python with numpy, mpi4py, matplotlib and pyvista\n' '$(abspath build/venv/bin/python)'
+	@printf '  barrio show YOUR_MESH\n'
 
 deb:  ## Debian packages of the command and of the library, in build/release/packages
 	@tools/setup $(base) deb

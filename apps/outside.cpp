@@ -165,9 +165,11 @@ std::vector<std::string> python_line(const std::string& command, const std::vect
                                  "try:\n import barrio.report\nexcept ImportError: sys.exit(1)\n"
                                  "sys.exit(0 if find_spec('matplotlib') and find_spec('pyvista') else 12)"});
   if (found == no_pictures) {
-    throw Error(ErrorCode::failed, {.subject = command,
-                                    .cause = fmt::format("{} lacks the packages that draw pictures", python),
-                                    .remedy = fmt::format("{} -m pip install matplotlib pyvista", python)});
+    throw Error(ErrorCode::failed,
+                {.subject = command,
+                 .cause = fmt::format("{} lacks the packages that draw pictures", python),
+                 .remedy = "python3 -m venv --system-site-packages ~/barrio && ~/barrio/bin/pip "
+                           "install matplotlib pyvista && export BARRIO_PYTHON=~/barrio/bin/python"});
   }
   if (found != 0) {
     throw Error(ErrorCode::failed,

@@ -518,6 +518,12 @@ std::vector<std::string> check_adaptable(const mesh::Mesh& mesh, const SideValue
     for (std::size_t c = 0; c < cells.size(); ++c) {
       const mesh::CellTopology& topology = mesh::topology(cells.type(c));
       const bool may_stay = mesh::has_fixed_sides(cells.type(c)) && std::ssize(cells.nodes_of(c)) == topology.n_corners;
+      const bool is_of_second_order = cells.type(c) == mesh::CellType::tet && !may_stay;
+      if (is_of_second_order)
+        refuse(ErrorCode::usage,
+               fmt::format("cell {}: a tet of {} nodes", value(cells.id(c)), cells.nodes_of(c).size()),
+               "cannot be adapted",
+               "reduce the cells to their corners while they are read: --to-linear, or ReadOptions::to_linear");
       if (!may_stay || (cells.has_one_type && !is_tet(cells, c)))
         refuse(ErrorCode::usage,
                fmt::format("cell {}: a {} of {} nodes", value(cells.id(c)), topology.name, cells.nodes_of(c).size()),

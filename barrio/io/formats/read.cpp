@@ -132,8 +132,11 @@ mesh::Mesh read(mpi::Context& context, const std::string& path, ReadOptions opti
         fmt::format("{} has no partition: cutting it into {} parts by {}", path, context.size(), options.partitioner));
     mesh::partition_cells(context, tables, context.size(), options.partitioner);
   } else if (tables.n_parts < context.size()) {
-    context.log().notice(fmt::format("{} has {} parts for {} ranks: {} ranks stay empty", path, tables.n_parts,
-                                     context.size(), context.size() - tables.n_parts));
+    const std::int64_t n_empty = context.size() - tables.n_parts;
+    context.log().notice(
+        fmt::format("{} has {} part{} for {} ranks: {} empty; 'barrio partition {} -n {} -o OUTPUT' cuts it anew", path,
+                    tables.n_parts, tables.n_parts == 1 ? "" : "s", context.size(),
+                    n_empty == 1 ? "1 rank stays" : fmt::format("{} ranks stay", n_empty), path, context.size()));
   }
   return {context,
           std::move(tables),

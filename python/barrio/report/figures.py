@@ -255,7 +255,11 @@ def histogram(edges: list[float], counts: list[int], label: str, is_log: bool = 
     axes.bar(edges[:-1], counts, width=np.diff(edges), align="edge", color="#0072B2", linewidth=0.0)
     if is_log:
         axes.set_xscale("log")
-        axes.xaxis.set_minor_formatter(NullFormatter())
+        axes.xaxis.set_major_formatter(FuncFormatter(_power))
+        is_short = edges[-1] < 30.0 * edges[0]  # too short for labels at powers of ten only
+        axes.xaxis.set_minor_formatter(
+            FuncFormatter(_power_or_part) if is_short else NullFormatter()
+        )
     axes.set_xlabel(label)
     axes.set_ylabel("cells")
     axes.yaxis.set_major_locator(MaxNLocator(6, integer=True))

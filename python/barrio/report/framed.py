@@ -303,7 +303,8 @@ def _draw_scale(figure: Figure, scale: Scale, right: float, bottom: float, heigh
 
 
 def _short(name: str) -> str:
-    return name if len(name) <= 24 else name[:23] + "\u2026"
+    """Shorten a long name in the middle: names in a list often differ at their ends."""
+    return name if len(name) <= 24 else f"{name[:12]}\u2026{name[-11:]}"
 
 
 def _draw_axes(axes: Axes, shot: Shot) -> None:

@@ -263,6 +263,8 @@ def _fields_of(grid: Any, is_series: bool, wanted: Wanted) -> list[dict[str, Any
             is_dull = not is_series and (
                 not len(known) or not np.ptp(known) > _SAME * np.abs(known).max()
             )
+            if is_dull and wanted.only_varying and name not in wanted.fields:
+                continue
             rank = (name != "temperature", is_dull, is_whole, n > 1, of == "cells")
             field = {"name": name, "of": of, "components": n, "is_whole": is_whole}
             found.append((rank, field | {"is_dull": is_dull}))

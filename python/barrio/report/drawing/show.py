@@ -41,7 +41,7 @@ class About:
             tuple(self.data.get("fields", ())),
             1 if self.is_picture or self.is_film else MAX_FIELDS,
             1 if self.is_picture else MAX_FRAMES,
-            True,
+            self.is_picture,
             frozenset({"material"}) if "sets" in self.data else frozenset(),
             int(self.data.get("step", 0)),
         )

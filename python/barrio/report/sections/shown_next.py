@@ -29,17 +29,22 @@ def _lines(drawing: Drawing, about: dict[str, Any], barrio: str) -> list[tuple[s
     lines = []
     has_tets = "tets" in facts.get("cells", {})
     if has_tets and facts.get("size"):
-        size = words.number(0.5 * facts["size"]["median"]).replace("\u202f", "")
+        # a mesh with cells of very different sizes would get far more of them
+        is_even = facts["size"]["max"] < 4.0 * facts["size"]["median"]
+        wanted = (0.5 if is_even else 1.0) * facts["size"]["median"]
+        size = words.number(wanted).replace("\u202f", "")
         adapted = f"{stem}_fine.h5m"
         lines += [
             (
-                "Let the mesh follow a size: edges half as long as now, on four ranks",
+                "Let the mesh follow a size: edges half as long as now, on four ranks"
+                if is_even
+                else "Let the mesh follow a size: all edges as long as the median is now, on four ranks",
                 f"{barrio} --ranks 4 adapt {q(name)} --size {size} -o {q(adapted)}",
             ),
             ("Look at it", f"{barrio} show {q(adapted)}"),
         ]
     n_parts = max(1, min(8, int(facts["n_cells"])))
-    parts = f"{stem}{n_parts}.h5m"
+    parts = f"{stem}_{words.plural(n_parts, 'part').replace(' ', '')}.h5m"
     lines += [
         (
             f"Cut it into {words.plural(n_parts, 'part')} for a parallel run",
