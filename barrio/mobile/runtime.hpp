@@ -39,9 +39,9 @@ struct RuntimeOptions {
   /// Bytes of objects and of messages to them that this rank keeps in memory, if above 0; others lie on the disk. The
   /// object in use may exceed it.
   std::uint64_t max_memory_bytes = 0;
-  std::string scratch = {};             ///< folder for what lies on the disk
-  Eviction eviction = Eviction::adaptive;    ///< choice of what leaves memory
-  exchange::StreamOptions stream = {};  ///< of the packets that carry messages between ranks
+  std::string scratch = {};                ///< folder for what lies on the disk
+  Eviction eviction = Eviction::adaptive;  ///< choice of what leaves memory
+  exchange::StreamOptions stream = {};     ///< of the packets that carry messages between ranks
   /// Objects may migrate to other ranks. Messages are numbered then, so that those of one object to another are handled
   /// in the order of sending, wherever both were meanwhile. Cost: some hundred instructions and 32 bytes a message, and
   /// 32 bytes for each pair of objects that exchange any
@@ -189,8 +189,8 @@ class Runtime {
   void destroy(MobilePtr<T> object) {
     destroy(object.id());
   }
-  /// Let an object of this rank migrate to another one: at once, or in `run` if messages wait for it or it is in use.
-  /// Local. @throws Error{usage} if it is not on this rank, or as Turn::migrate
+  /// Let an object of this rank migrate to another one, in this run or the next, as soon as it is not in use. Local.
+  /// @throws Error{usage} if it is not on this rank, or as Turn::migrate
   template <class T>
   void migrate(MobilePtr<T> object, Rank to) {
     migrate(object.id(), to);

@@ -39,6 +39,8 @@ bool parse_options(mpi::Context& context, int argc, char** argv, MobileOptions& 
   app.add_option("--chains", options.n_chains, "Messages that are under way for each object")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  app.add_flag("--migration", options.migration,
+               "Let objects of local and remote migrate, though they do not: its cost");
   app.add_option("--scratch", options.scratch, "Folder on a disk, for policies (default: that for temporary files)");
   app.add_option("--repeats", options.repeats, "Runs; the fastest counts")
       ->check(CLI::PositiveNumber)

@@ -34,7 +34,7 @@ struct Parcel {
 }  // namespace
 
 Json measure_objects(mpi::Context& context, const MobileOptions& options, bool is_remote, Goals& /*goals*/) {
-  mobile::Runtime runtime(context);
+  mobile::Runtime runtime(context, {.migration = options.migration});
   runtime.add_type<Post>("post");
   runtime.on<Post, Parcel>([](mobile::Turn& turn, Post& post, const Parcel& parcel) {
     post.n_handled += 1;

@@ -16,6 +16,7 @@ struct MobileOptions {
   std::int64_t n_messages = 1'000'000;  // of each rank, in a run
   int n_objects = 1000;                 // of each rank
   int n_chains = 16;                    // of messages, at each object at one time
+  bool migration = false;               // objects of local and remote may migrate, though they do not
   int repeats = 5;
   std::string scratch = {};  // folder for objects on the disk; empty: the usual one for temporary files
   Output output;

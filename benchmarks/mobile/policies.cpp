@@ -58,7 +58,7 @@ std::vector<std::size_t> trace_of(const std::string& load) {
 }
 
 /// Count the objects that are read from the disk if always the one leaves that is used farthest in the future.
-std::size_t least_loads(const std::vector<std::size_t>& trace) {
+std::size_t min_loads(const std::vector<std::size_t>& trace) {
   std::vector<std::size_t> next(trace.size());
   std::vector<std::size_t> last(n_pages, std::numeric_limits<std::size_t>::max());
   for (std::size_t i = trace.size(); i-- > 0;) next[i] = std::exchange(last[trace[i]], i);
@@ -98,8 +98,8 @@ Json measure_policies(mpi::Context& context, const MobileOptions& options, Goals
        {"adaptive", mobile::Eviction::adaptive}}};
   for (const std::string load : {"skewed", "round", "shuffled", "drifting"}) {
     const std::vector<std::size_t> trace = trace_of(load);
-    const auto least = static_cast<double>(least_loads(trace));
-    Json found{{"load", load}, {"least_loads", least}};
+    const auto least = static_cast<double>(min_loads(trace));
+    Json found{{"load", load}, {"min_loads", least}};
     double best = std::numeric_limits<double>::infinity();
     double of_adaptive = 0.0;
     for (const auto& [name, eviction] : policies) {

@@ -297,8 +297,9 @@ TEST(Runtime, FinishedObjectsLeaveMemoryFirst) {
 }
 
 /// Make objects of 16 kB, of which about six fit, use them in an order, and return those in memory at the end.
-std::vector<int> left_in_memory(Eviction eviction, const std::vector<int>& order,
-                                const std::function<void(Runtime&, const std::vector<MobilePtr<Heap>>&)>& prepare = {}) {
+std::vector<int> left_in_memory(
+    Eviction eviction, const std::vector<int>& order,
+    const std::function<void(Runtime&, const std::vector<MobilePtr<Heap>>&)>& prepare = {}) {
   Runtime runtime(world(), {.max_memory_bytes = 110'000, .scratch = disk(), .eviction = eviction});
   runtime.add_type<Heap>("heap");
   runtime.on<Heap, Grow>([](Turn&, Heap& heap, const Grow& grow) {
@@ -357,8 +358,10 @@ TEST(Runtime, LockedObjectsAndThoseOfHigherPriorityStay) {
   (void)left_in_memory(Eviction::lru, order, [](Runtime& runtime, const auto& all) {
     EXPECT_THROW(runtime.unlock(all[0]), Error);
     std::size_t n = 0;
-    EXPECT_THROW(
-        for (; n < all.size(); ++n) runtime.lock(all[n]), Error);
+    const auto lock_all = [&] {
+      for (; n < all.size(); ++n) runtime.lock(all[n]);
+    };
+    EXPECT_THROW(lock_all(), Error);
     EXPECT_GE(n, 5U);
     EXPECT_LE(n, 6U);
     while (n-- > 0) runtime.unlock(all[n]);

@@ -30,7 +30,7 @@ def _lines(drawing: Drawing, about: dict[str, Any], barrio: str) -> list[tuple[s
     has_tets = "tets" in facts.get("cells", {})
     if has_tets and facts.get("size"):
         # a mesh with cells of very different sizes would get far more of them
-        is_even = facts["size"]["max"] < 4.0 * facts["size"]["median"]
+        is_even = facts["size"]["high"] < 4.0 * facts["size"]["median"]
         wanted = (0.5 if is_even else 1.0) * facts["size"]["median"]
         size = words.number(wanted).replace("\u202f", "")
         adapted = f"{stem}_fine.h5m"
