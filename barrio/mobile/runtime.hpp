@@ -43,7 +43,7 @@ struct RuntimeOptions {
   Eviction eviction = Eviction::adaptive;  ///< choice of what leaves memory
   exchange::StreamOptions stream = {};     ///< of the packets that carry messages between ranks
   /// Objects may migrate to other ranks. Messages are numbered then, so that those of one object to another are handled
-  /// in the order of sending, wherever both were meanwhile. Cost: some hundred instructions and 32 bytes a message, and
+  /// in the order of sending, wherever both were meanwhile. Cost: two hundred instructions and 32 bytes a message, and
   /// 32 bytes for each pair of objects that exchange any
   bool migration = false;
   PlaceUpdates updates = PlaceUpdates::eager;  ///< of objects that have migrated
