@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <span>
 #include <string>
@@ -12,6 +11,7 @@
 #include "barrio/mobile/moving/balancer.hpp"
 #include "barrio/mobile/runtime.hpp"
 #include "barrio/mpi/collectives.hpp"
+#include "tests/mobile/common.hpp"
 #include "tests/support/mpi_test.hpp"
 
 namespace barrio::mobile {
@@ -19,6 +19,9 @@ namespace {
 
 using test::seed;
 using test::world;
+using test_support::disk;
+using test_support::error_of_all;
+using test_support::has_disk;
 
 /// Object that remembers what each sender has sent last, and where it has been.
 struct Nomad {
@@ -71,11 +74,6 @@ struct Walk {
   std::size_t n_ballast = 0;
   bool supersteps = false;
 };
-
-std::string disk_folder() {
-  const std::string usual = test::scratch().string();
-  return folder_kind(usual) == FolderKind::memory ? std::filesystem::current_path().string() : usual;
-}
 
 RuntimeStatistics expect_walks(const Walk& walk, const RuntimeOptions& options) {
   const int n_ranks = world().size();
@@ -162,17 +160,6 @@ struct Tick {
 };
 struct Last {};
 
-/// Return the error of all ranks.
-template <class Act>
-std::string common_error(Act&& act) {
-  try {
-    act();
-  } catch (const AgreedError& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
 TEST(Migration, MessagesFindObjectsThatMoveOnceAndInOrder) {
   for (const PlaceUpdates updates : {PlaceUpdates::lazy, PlaceUpdates::eager, PlaceUpdates::home}) {
     expect_walks({.n_objects = 20}, {.migration = true, .updates = updates});
@@ -209,7 +196,7 @@ TEST(Migration, WorkSpreadsByItself) {
               static_cast<std::uint64_t>(n_objects * n_ticks));
     EXPECT_GE(mpi::sum(world(), runtime.statistics().migrations), static_cast<std::uint64_t>(n_objects / 4));
   }
-  EXPECT_NE(common_error([] { const Runtime wrong(world(), {.balancing = true}); }).find("needs objects that migrate"),
+  EXPECT_NE(error_of_all([] { const Runtime wrong(world(), {.balancing = true}); }).find("needs objects that migrate"),
             std::string::npos);
 }
 
@@ -245,8 +232,8 @@ TEST(Migration, InSuperstepsAsWell) {
 }
 
 TEST(Migration, ObjectsOnTheDiskMigrate) {
-  if (folder_kind(disk_folder()) == FolderKind::memory) GTEST_SKIP() << disk_folder() << " is in memory";
-  const RuntimeOptions options{.max_memory_bytes = 70'000, .scratch = disk_folder(), .migration = true};
+  if (!has_disk()) GTEST_SKIP() << disk() << " is in memory";
+  const RuntimeOptions options{.max_memory_bytes = 70'000, .scratch = disk(), .migration = true};
   for (const bool supersteps : {false, true}) {
     const RuntimeStatistics statistics = expect_walks(
         {.n_objects = 24 * world().size(), .n_hops = 5, .n_ballast = 2000, .supersteps = supersteps}, options);
@@ -307,7 +294,7 @@ TEST(Migration, AMessageToAnObjectThatEndedIsAnErrorOfAllRanks) {
     std::uint64_t gone = mine.id().word();
     mpi::broadcast(world(), std::span(&gone, 1));
     if (world().rank() == sender) runtime.send(other, MobilePtr<Count>(ObjectId::of_word(gone)));
-    EXPECT_NE(common_error([&] { runtime.run(); }).find("it was destroyed"), std::string::npos) << sender;
+    EXPECT_NE(error_of_all([&] { runtime.run(); }).find("it was destroyed"), std::string::npos) << sender;
   }
   // what is left works on
   runtime.send(other, Tick{0});
@@ -328,7 +315,7 @@ TEST(Migration, AFailureLosesNoObjectOnItsWay) {
   std::vector<MobilePtr<Count>> mine;
   for (int i = 0; i < 30; ++i) mine.push_back(runtime.make(Count{}));
   for (const auto one : mine) runtime.send(one, Tick{100});
-  EXPECT_NE(common_error([&] { runtime.run(); }).find("is broken"), std::string::npos);
+  EXPECT_NE(error_of_all([&] { runtime.run(); }).find("is broken"), std::string::npos);
   EXPECT_EQ(mpi::sum(world(), static_cast<std::int64_t>(runtime.objects<Count>().size())), 30 * world().size());
   is_bad = false;
   std::int64_t before = 0;

@@ -22,6 +22,7 @@
 #include "barrio/base/growing_array.hpp"
 #include "barrio/base/hash.hpp"
 #include "barrio/mpi/collectives.hpp"
+#include "tests/mobile/common.hpp"
 #include "tests/support/faulty_io.h"
 #include "tests/support/mpi_test.hpp"
 
@@ -50,13 +51,9 @@ namespace {
 
 using test::seed;
 using test::world;
-
-/// Return a folder on a disk: that for files of tests, or the current one. The scratch file has no name.
-std::string disk() {
-  const std::string usual = test::scratch().string();
-  return folder_kind(usual) == FolderKind::memory ? std::filesystem::current_path().string() : usual;
-}
-bool has_disk() { return folder_kind(disk()) != FolderKind::memory; }
+using test_support::disk;
+using test_support::error_of_all;
+using test_support::has_disk;
 
 /// Object of the random walks: it remembers what each sender has sent last.
 struct Walker {
@@ -451,16 +448,6 @@ TEST(Runtime, ObjectsAreMadeOnOtherRanks) {
   runtime.destroy(here);
   EXPECT_EQ(runtime.objects<Mixer>().size(), all.size() - 1);
   EXPECT_THROW(runtime.visit(here, [](const Mixer&) {}), Error);
-}
-
-template <class Act>
-std::string error_of_all(Act&& act) {
-  try {
-    act();
-  } catch (const AgreedError& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 TEST(Runtime, AHandlerThatThrowsIsAnErrorOfAllRanks) {

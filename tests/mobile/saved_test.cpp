@@ -11,6 +11,7 @@
 #include "barrio/base/hash.hpp"
 #include "barrio/mobile/runtime.hpp"
 #include "barrio/mpi/collectives.hpp"
+#include "tests/mobile/common.hpp"
 #include "tests/support/mpi_test.hpp"
 
 namespace barrio::mobile {
@@ -18,6 +19,7 @@ namespace {
 
 using test::seed;
 using test::world;
+using test_support::error_of_all;
 
 /// Object that knows others, and mixes what they send into its state.
 struct Kept {
@@ -123,16 +125,6 @@ void on_first_ranks(int n, Act&& act) {
   mpi::barrier(world());
 }
 
-template <class Act>
-std::string error_of(Act&& act) {
-  try {
-    act();
-  } catch (const AgreedError& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
 TEST(Saved, ObjectsGoOnAfterARestartOnAnyRanks) {
   const std::string first = file("first.state");
   const std::string second = file("second.state");
@@ -200,12 +192,12 @@ TEST(Saved, WithoutMigrationOnAsManyRanks) {
   again.restore(path);
   EXPECT_EQ(sum_of(again), expected);
   EXPECT_EQ(again.objects<Kept>(), runtime.objects<Kept>());
-  EXPECT_NE(error_of([&] { again.restore(path); }).find("cannot be restored beside others"), std::string::npos);
+  EXPECT_NE(error_of_all([&] { again.restore(path); }).find("cannot be restored beside others"), std::string::npos);
   if (world().size() > 1)
     on_first_ranks(world().size() - 1, [&](mpi::Context& context) {
       Runtime fewer(context);
       add(fewer);
-      EXPECT_NE(error_of([&] { fewer.restore(path); }).find("migration = true"), std::string::npos);
+      EXPECT_NE(error_of_all([&] { fewer.restore(path); }).find("migration = true"), std::string::npos);
     });
 }
 
@@ -214,7 +206,7 @@ TEST(Saved, MessagesThatWaitAreRefused) {
   add_types(runtime);
   const MobilePtr<Kept> mine = runtime.make(Kept{});
   runtime.send(mine, Pulse{1, 0});
-  EXPECT_NE(error_of([&] { runtime.save(file("waits.state")); }).find("while messages to them wait"),
+  EXPECT_NE(error_of_all([&] { runtime.save(file("waits.state")); }).find("while messages to them wait"),
             std::string::npos);
   EXPECT_FALSE(std::filesystem::exists(file("waits.state")));
   runtime.run();
@@ -233,7 +225,7 @@ TEST(Saved, DamageIsFound) {
   }
   const auto n_bytes = static_cast<std::int64_t>(std::filesystem::file_size(good));
   const auto restored = [&](const std::string& path) {
-    return error_of([&] {
+    return error_of_all([&] {
       Runtime runtime(world(), {.migration = true});
       add_types(runtime);
       runtime.restore(path);
@@ -263,13 +255,13 @@ TEST(Saved, DamageIsFound) {
   mpi::barrier(world());
   EXPECT_NE(restored(bad).find("is not a file of saved objects"), std::string::npos);
   EXPECT_NE(restored(file("none.state")).find("does not exist"), std::string::npos);
-  EXPECT_NE(error_of([&] {
+  EXPECT_NE(error_of_all([&] {
               Runtime runtime(world(), {.migration = true});
               runtime.add_type<Changed>("kept");
               runtime.restore(good);
             }).find("type kept with other fields"),
             std::string::npos);
-  EXPECT_NE(error_of([&] {
+  EXPECT_NE(error_of_all([&] {
               Runtime runtime(world(), {.migration = true});
               runtime.add_type<Kept>("other");
               runtime.restore(good);
@@ -278,7 +270,7 @@ TEST(Saved, DamageIsFound) {
   // nothing of a file that failed is left
   Runtime runtime(world(), {.migration = true});
   add_types(runtime);
-  EXPECT_NE(error_of([&] { runtime.restore(bad); }), "no error");
+  EXPECT_NE(error_of_all([&] { runtime.restore(bad); }), "no error");
   EXPECT_TRUE(runtime.objects<Kept>().empty());
   runtime.restore(good);
   EXPECT_EQ(mpi::sum(world(), static_cast<std::int64_t>(runtime.objects<Kept>().size())), n_kept);
