@@ -268,6 +268,23 @@ TEST(Migration, ObjectsEndInTheirHandlersWhereverTheyAre) {
   }
 }
 
+TEST(Migration, AnObjectMayEndInTheStepInWhichItWasToMigrate) {
+  Runtime runtime(world(), {.migration = true});
+  runtime.add_type<Count>("count");
+  runtime.on<Count, Tick>([&](Turn& turn, Count& count, const Tick& tick) {
+    count.n_handled += 1;
+    turn.migrate(static_cast<Rank>((world().rank() + 1) % world().size()));
+    if (tick.n_left == 0) turn.destroy();
+  });
+  for (std::int64_t i = 0; i < 6; ++i) {
+    const MobilePtr<Count> one = runtime.make(Count{});
+    runtime.migrate(one, static_cast<Rank>((world().rank() + 1) % world().size()));
+    for (std::int64_t k = i % 3; k >= 0; --k) runtime.send(one, Tick{k});
+  }
+  runtime.run({.supersteps = true});
+  EXPECT_TRUE(runtime.objects<Count>().empty());
+}
+
 TEST(Migration, AMessageToAnObjectThatEndedIsAnErrorOfAllRanks) {
   Runtime runtime(world(), {.migration = true});
   runtime.add_type<Count>("count");

@@ -467,14 +467,15 @@ void RuntimeCore::begin_step() {
   set_in_steps(false);
   // objects that migrate take the messages of this step along, before any of the next one can come
   const auto leaving = moves_ ? std::exchange(moves_->waiting, {}) : std::vector<ObjectId>();
-  for (const ObjectId id : leaving) record_of(id).is_ready = true;
+  for (const ObjectId id : leaving)
+    if (ObjectRecord* const record = objects_.find(id)) record->is_ready = true;  // else it has ended
   for (const Kept& one : kept) {
     std::memcpy(&envelope, &bytes[one.at], sizeof envelope);
     const std::size_t n_bytes = sizeof envelope.head + envelope.head.n_bytes;
     std::memcpy(place_for(ObjectId::of_word(one.to), n_bytes), &bytes[one.at + sizeof one.to], n_bytes);
   }
   for (const ObjectId id : leaving) {
-    ObjectRecord* const record = objects_.find(id);  // it may be named twice
+    ObjectRecord* const record = objects_.find(id);  // it may be named twice, and have left
     if (record == nullptr || record->moving->to < 0) continue;
     record->is_ready = false;
     depart(*record);

@@ -307,6 +307,7 @@ void RuntimeCore::note_shortage(const Arrived& one) {
 
 void RuntimeCore::count_time(ObjectRecord& record, double seconds, std::size_t n_messages) {
   statistics_.handler_seconds += seconds;
+  if (n_messages == 0) return;
   double& average = record.moving->seconds;
   const double last = seconds / static_cast<double>(n_messages);
   average = average == 0.0 ? last : 0.75 * average + 0.25 * last;
