@@ -63,7 +63,9 @@ class Uneven(Case):
         spreads = self.run_it(2, 6)
         self.assertEqual(stays.group(1, 2, 3), spreads.group(1, 2, 3))
         self.assertGreater(int(spreads[4]), 0)
-        self.assertLess(float(spreads[5]), 1.8)
+        self.assertLess(
+            float(spreads[5]), 2.0
+        )  # the other rank has done some, however busy the machine
 
 
 if __name__ == "__main__":
