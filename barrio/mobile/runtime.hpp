@@ -44,7 +44,7 @@ struct RuntimeOptions {
   exchange::StreamOptions stream = {};     ///< of the packets that carry messages between ranks
   /// Objects may migrate to other ranks. Messages are numbered then, so that those of one object to another are handled
   /// in the order of sending, wherever both were meanwhile. Cost: two hundred instructions and 32 bytes a message, and
-  /// 32 bytes for each pair of objects that exchange any
+  /// 32 bytes for each pair of objects that exchange any in a run
   bool migration = false;
   PlaceUpdates updates = PlaceUpdates::eager;  ///< of objects that have migrated
   /// Objects migrate by themselves, but in supersteps: a rank without work tells those at distances of powers of two,
@@ -245,8 +245,9 @@ class Runtime {
   void change(MobilePtr<T> object, Change&& change) {
     use(object.id(), true, [&](void* found) { change(*static_cast<T*>(found)); });
   }
-  /// Keep an object of this rank in memory until `unlock`, which is called as often; it is read if it is on the disk.
-  /// Local. @throws Error{usage} if it is not on this rank, or locked objects would take more than the limit of memory
+  /// Keep an object of this rank in memory until `unlock`, which is called as often, or until it migrates; it is read
+  /// if it is on the disk. Local. @throws Error{usage} if it is not on this rank, or locked objects would take more
+  /// than the limit of memory
   template <class T>
   void lock(MobilePtr<T> object) {
     lock(object.id());

@@ -26,13 +26,13 @@ using test_support::has_disk;
 /// Object that remembers what each sender has sent last, and where it has been.
 struct Nomad {
   std::int64_t number = 0;
-  std::vector<MobilePtr<Nomad>> others;
-  std::vector<std::int64_t> next_of;  // by the number of the sender
-  std::vector<std::int64_t> n_sent;   // to each of the others
+  std::vector<MobilePtr<Nomad>> others = {};
+  std::vector<std::int64_t> next_of = {};  // by the number of the sender
+  std::vector<std::int64_t> n_sent = {};   // to each of the others
   std::uint64_t random = 0;
   std::int64_t n_handled = 0;
   std::int64_t n_begun = 0;
-  std::vector<double> ballast;
+  std::vector<double> ballast = {};
 
   template <class Visit>
   void fields(Visit& visit) {
@@ -344,6 +344,24 @@ TEST(Migration, AFailureLosesNoObjectOnItsWay) {
   for (const auto one : runtime.objects<Count>())
     runtime.visit(one, [&](const Count& count) { after += count.n_handled; });
   EXPECT_EQ(mpi::sum(world(), after), mpi::sum(world(), before) + 30 * 11 * world().size());
+}
+
+TEST(Migration, PrioritiesTravelAlong) {
+  if (!has_disk()) GTEST_SKIP() << disk() << " is in memory";
+  for (const int priority : {0, 1}) {
+    Runtime runtime(world(),
+                    {.max_memory_bytes = 110'000, .scratch = disk(), .eviction = Eviction::lru, .migration = true});
+    runtime.add_type<Nomad>("nomad");
+    const auto make = [&] { return runtime.make(Nomad{.ballast = std::vector<double>(2'000)}); };
+    const MobilePtr<Nomad> mine = make();
+    runtime.set_priority(mine, priority);
+    runtime.migrate(mine, static_cast<Rank>((world().rank() + 1) % world().size()));
+    runtime.run();
+    const std::vector<MobilePtr<Nomad>> come = runtime.objects<Nomad>();
+    ASSERT_EQ(come.size(), 1U);
+    for (int i = 0; i < 12; ++i) (void)make();
+    EXPECT_EQ(runtime.is_in_memory(come.front()), priority == 1);
+  }
 }
 
 TEST(Migration, NeedsTheOptionAndARankOfTheJob) {

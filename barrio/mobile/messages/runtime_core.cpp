@@ -560,6 +560,7 @@ void RuntimeCore::run(const RunOptions& options) {
              "send only to names that make() or make_on() has returned, of objects that were not destroyed");
     });
     if (moves_ && moves_->balancer) moves_->balancer->clear();
+    if (moves_) clear_numbers();
     if (moves_ && mpi::max(context_, moves_->directory.n_left()) > max_places) moves_->directory.forget();
   } catch (...) {
     drop_messages();
@@ -580,8 +581,8 @@ void RuntimeCore::drop_messages() {
   unread_ = {};
   is_rescuing_ = false;
   n_of_next_step_ = 0;
-  if (moves_) {  // all ranks count anew
-    moves_->program.clear();
+  if (moves_) {
+    clear_numbers();
     moves_->waiting.clear();
     if (moves_->balancer) moves_->balancer->clear();
   }

@@ -153,6 +153,12 @@ class RuntimeCore {
   void count_time(ObjectRecord& record, double seconds, std::size_t n_messages);
   /// Make the objects of this rank from a file. @return the sum of checksums of their entries @throws Error
   std::uint64_t restore_share(const SavedState& state, const std::string& path);
+  /// Count the messages of all pairs anew. All ranks do so while none is on its way: pairs of objects that have ended
+  /// would be counted for ever
+  void clear_numbers() noexcept {
+    moves_->program.clear();
+    objects_.clear_numbers();
+  }
   /// Check that no message waits for an earlier one of its sender. @throws Error{internal}
   void check_all_came() const;
   [[noreturn]] void refuse_gone(ObjectId id) const;

@@ -34,7 +34,7 @@ struct MovingHead {
   std::uint32_t n_sent;
   std::uint32_t n_received;
   std::uint32_t n_early;
-  std::uint32_t unused;
+  std::int32_t priority;
   double seconds;
 };
 
@@ -371,12 +371,15 @@ void RuntimeCore::depart(ObjectRecord& record) {
                         .n_sent = static_cast<std::uint32_t>(order.sent().size()),
                         .n_received = static_cast<std::uint32_t>(order.received().size()),
                         .n_early = static_cast<std::uint32_t>(order.early().size()),
-                        .unused = 0,
+                        .priority = record.priority,
                         .seconds = moving.seconds};
   std::size_t n_bytes = sizeof head + head.n_object_bytes + head.n_queue_bytes +
                         (head.n_sent + std::size_t{head.n_received}) * sizeof(WordCounts::Entry);
   for (const PairOrder::Early& early : order.early()) n_bytes += sizeof(EarlyHead) + early.bytes.size();
-  if (n_bytes > UINT32_MAX) refuse_length(n_bytes);
+  if (n_bytes > UINT32_MAX) {
+    objects_.give_back(record);  // it stays
+    refuse_length(n_bytes);
+  }
   Parts parts(stream().allocate(to, sizeof(Envelope) + n_bytes));
   parts.put(Envelope{id.word(), {0, static_cast<std::uint32_t>(n_bytes), record.type, 0, MessageHead::migrating}});
   parts.put(head);
@@ -418,6 +421,7 @@ void RuntimeCore::arrive(const Arrived& one) {
     std::ranges::copy(bytes, moving->order.keep(early.from, early.number, early.head, early.n_bytes));
   }
   ObjectRecord& record = add_object(one.to, type, std::move(object), std::move(moving));
+  record.priority = head.priority;
   moves_->directory.arrived(one.to);
   has_new_objects_ = true;
   if (moves_->balancer && !is_rescuing_ && moves_->balancer->takes_back()) tell_partners(false);

@@ -38,7 +38,9 @@ void Directory::erase(ObjectId id) {
 }
 
 void Directory::forget() {
-  std::erase_if(places_, [&](const auto& one) { return home(ObjectId::of_word(one.first)) != here_; });
+  std::erase_if(places_, [&](const auto& one) {
+    return home(ObjectId::of_word(one.first)) != here_ || one.second.location.rank < 0;
+  });
   n_left_ = places_.size();
   n_learned_ = 0;
 }

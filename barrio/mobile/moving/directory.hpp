@@ -46,7 +46,8 @@ class Directory {
   void left(ObjectId id, Location location);
   /// Take note that an object is here.
   void arrived(ObjectId id) { erase(id); }
-  /// Forget the places of objects of other ranks. All ranks do so while no message is on its way.
+  /// Forget the places of objects of other ranks, and those that have ended. All ranks do so while no message is on its
+  /// way.
   void forget();
 
   /// Call `visit(id, location)` with each place that is known, in any order.

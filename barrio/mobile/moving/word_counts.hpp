@@ -21,7 +21,11 @@ class WordCounts {
   /// Return the count of a word; it may be raised.
   std::uint64_t& operator[](std::uint64_t word) { return place_of(word).n; }
   void clear() noexcept {
-    entries_.clear();
+    constexpr std::size_t max_kept = 64;
+    if (entries_.size() > max_kept)
+      entries_ = {};
+    else
+      entries_.clear();
     n_ = 0;
   }
   [[nodiscard]] std::size_t size() const noexcept { return n_; }

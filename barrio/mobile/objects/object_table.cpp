@@ -114,7 +114,7 @@ void ObjectTable::bring(ObjectRecord& wanted) {
   wanted.n_uses += 1;
   wanted.n_all_uses += 1;
   n_uses_ += 1;
-  if (shadows_) shadows_->use(wanted.id.word(), wanted.n_bytes);
+  if (shadows_ && n_evictions_ > 0) shadows_->use(wanted.id.word(), wanted.n_bytes);
 }
 
 void ObjectTable::let_go(ObjectRecord& used) {
@@ -291,10 +291,7 @@ void ObjectTable::clear_messages() {
     for (const ObjectRecord::StoredQueue& stored : one.stored_queues) store_->drop(stored.id);
     one.stored_queues.clear();
     one.is_ready = false;
-    if (one.moving) {
-      one.moving->order.clear();
-      one.moving->to = -1;
-    }
+    if (one.moving) one.moving->to = -1;
   }
 }
 

@@ -164,8 +164,13 @@ class ObjectTable {
     queue.clear();
     if (to.queue.capacity() == 0) to.queue = std::move(queue);
   }
-  /// Drop all messages, and the numbers of those between pairs.
+  /// Drop all messages, and plans to migrate.
   void clear_messages();
+  /// Forget the numbers of messages between pairs.
+  void clear_numbers() noexcept {
+    for (ObjectRecord& one : records_)
+      if (one.moving) one.moving->order.clear();
+  }
 
   /// Count the bytes of objects and messages in memory. Cost: without a limit O(objects)
   [[nodiscard]] std::uint64_t memory_bytes() const;

@@ -41,7 +41,10 @@ class ShadowCaches {
   }
   /// Forget an object that was destroyed.
   void forget(std::uint64_t id) {
-    std::erase_if(known_, [&](const Known& known) { return known.id == id; });
+    const auto found = std::ranges::find(ids_, id);
+    if (found == ids_.end()) return;
+    known_.erase(known_.begin() + (found - ids_.begin()));
+    ids_.erase(found);
   }
   /// Return the policy that would have read the fewest bytes lately.
   [[nodiscard]] Policy best() const noexcept {
@@ -49,7 +52,7 @@ class ShadowCaches {
   }
 
  private:
-  static constexpr std::size_t max_known = 512;
+  static constexpr std::size_t max_known = 256;
   struct Known {
     std::uint64_t id;
     std::uint64_t n_bytes;
@@ -59,8 +62,9 @@ class ShadowCaches {
     std::array<bool, n_policies> is_in;
   };
   Known& find(std::uint64_t id) {
-    const auto found = std::ranges::find(known_, id, &Known::id);
-    if (found != known_.end()) return *found;
+    const auto found = std::ranges::find(ids_, id);
+    if (found != ids_.end()) return known_[static_cast<std::size_t>(found - ids_.begin())];
+    ids_.push_back(id);
     known_.push_back({id, 0, 0, 0, now_, {}});
     return known_.back();
   }
@@ -88,12 +92,14 @@ class ShadowCaches {
     threshold_ /= 2;
     max_bytes_ /= 2;
     std::erase_if(known_, [&](const Known& known) { return mix64(known.id) > threshold_; });
+    std::erase_if(ids_, [&](std::uint64_t id) { return mix64(id) > threshold_; });
     for (std::size_t p = 0; p < n_policies; ++p) make_room(p, 0);
   }
 
   std::uint64_t max_bytes_;
   std::uint64_t threshold_ = UINT64_MAX;
   std::uint64_t now_ = 0;
+  std::vector<std::uint64_t> ids_;  // of the known ones, in their order: looked through at each use
   std::vector<Known> known_;
   std::array<double, n_policies> missed_{};  // bytes
 };
